@@ -1,0 +1,173 @@
+/**
+ * Every error that Spillway raises on purpose. Misuse of a number or a type is the built-in `RangeError` or `TypeError`;
+ * everything else is one of these, with a stable `code`. A brand from the global symbol registry makes `isSpillwayError`
+ * work across duplicate copies of the package, where `instanceof` cannot.
+ */
+
+const BRAND: unique symbol = Symbol.for('spillway.error') as never;
+
+/** Base of all errors of this package. `code` is stable across versions, the message is not. */
+export class SpillwayError extends Error {
+  /** Stable, machine-readable name of the kind, `ERR_SPILLWAY_...`. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    Object.defineProperty(this, BRAND, { value: true });
+    Object.defineProperty(this, 'name', {
+      value: new.target.name,
+      configurable: true,
+      writable: true,
+    });
+  }
+}
+
+/** Whether `error` was made by any copy of this package. */
+export function isSpillwayError(error: unknown): error is SpillwayError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    (error as Record<symbol, unknown>)[BRAND] === true
+  );
+}
+
+/** Which part of admission said no. */
+export type Stage = 'host' | 'table' | 'queue';
+
+export interface RateLimitDetails {
+  /** How long the caller would have had to wait, in ms; when to try again. */
+  readonly retryAfterMs: number;
+  readonly stage: Stage;
+  readonly rpc?: string;
+  readonly table?: string;
+}
+
+/** The wait would be longer than `maxWaitMs`, or the queue is full. Nothing was taken. Retriable after `retryAfterMs`. */
+export class RateLimitExceededError extends SpillwayError {
+  readonly retryAfterMs: number;
+  readonly stage: Stage;
+  readonly rpc: string | undefined;
+  readonly table: string | undefined;
+
+  constructor(message: string, details: RateLimitDetails, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_RATE_LIMIT_EXCEEDED', message, options);
+    this.retryAfterMs = details.retryAfterMs;
+    this.stage = details.stage;
+    this.rpc = details.rpc;
+    this.table = details.table;
+  }
+}
+
+/** The downstream said that it is overloaded. Throw it from an attempt; the default classifier calls it `busy`. */
+export class BusyError extends SpillwayError {
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    details: { readonly retryAfterMs?: number } = {},
+    options?: ErrorOptions,
+  ) {
+    super('ERR_SPILLWAY_BUSY', message, options);
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+export interface ConfigErrorDetails {
+  /** Dotted path of the option in the spelling that was given, `''` for the whole. */
+  readonly field: string;
+  /** What the value must be. */
+  readonly rule: string;
+  /** What came. */
+  readonly value: unknown;
+}
+
+/** An option is missing, unknown, out of range or of the wrong type. The old configuration stays in force. */
+export class ConfigError extends SpillwayError {
+  readonly field: string;
+  readonly rule: string;
+  readonly value: unknown;
+
+  constructor(message: string, details: ConfigErrorDetails, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_CONFIG', message, options);
+    this.field = details.field;
+    this.rule = details.rule;
+    this.value = details.value;
+  }
+}
+
+/** The runtime is closing or closed. Not retriable. */
+export class RuntimeClosedError extends SpillwayError {
+  constructor(message = 'the runtime is closed', options?: ErrorOptions) {
+    super('ERR_SPILLWAY_RUNTIME_CLOSED', message, options);
+  }
+}
+
+/** `attach()` found no runtime: no handle was given and none is in the environment data. */
+export class NoRuntimeError extends SpillwayError {
+  constructor(
+    message = 'no runtime: call createRuntime() first, or give attach() the value of runtime.handle()',
+    options?: ErrorOptions,
+  ) {
+    super('ERR_SPILLWAY_NO_RUNTIME', message, options);
+  }
+}
+
+/** A handle, or an arena, of another version of this package, or no handle at all. */
+export class HandleVersionError extends SpillwayError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_HANDLE_VERSION', message, options);
+  }
+}
+
+/** The RPC type is in no configuration. */
+export class UnknownRpcError extends SpillwayError {
+  readonly rpc: string;
+
+  constructor(message: string, details: { readonly rpc: string }, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_UNKNOWN_RPC', message, options);
+    this.rpc = details.rpc;
+  }
+}
+
+/** Every thread place of the arena is taken: raise `capacity.threads`. */
+export class TooManyThreadsError extends SpillwayError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_TOO_MANY_THREADS', message, options);
+  }
+}
+
+/** The thread that should have answered is gone. Retriable. */
+export class WorkerLostError extends SpillwayError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_WORKER_LOST', message, options);
+  }
+}
+
+/** The operation is not allowed in this state, such as settling a thing twice. */
+export class IllegalStateError extends SpillwayError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_ILLEGAL_STATE', message, options);
+  }
+}
+
+/** An actor did not answer in time. */
+export class AskTimeoutError extends SpillwayError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_ASK_TIMEOUT', message, options);
+  }
+}
+
+/** A mailbox is full and its policy is to reject. */
+export class MailboxOverflowError extends SpillwayError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_MAILBOX_OVERFLOW', message, options);
+  }
+}
+
+/** The actor that was asked has stopped. */
+export class ActorStoppedError extends SpillwayError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_ACTOR_STOPPED', message, options);
+  }
+}
