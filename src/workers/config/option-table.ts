@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { isRpcName, RPC_NAME_RULE } from './rpc-name.js';
+
+/** How a `name = value` line's text becomes a value. */
+export type TextKind = 'number' | 'boolean' | 'name' | 'names';
+
+export interface OptionSpec {
+  /** `tables.ratio` */
+  readonly path: string;
+  readonly kind: TextKind;
+  /** `must be > 0 and < 1`: the message of every value that `schema` refuses. */
+  readonly rule: string;
+  readonly schema: z.ZodType;
+  /** Value when nobody gave one. */
+  readonly fallback: boolean | number | string | readonly string[] | null;
+  /** Fixed for the life of a runtime. */
+  readonly immutable?: true;
+  /** The name that Doris gives it; there the value is `factor` times smaller and `rule` is worded for that unit. */
+  readonly seed?: { readonly name: string; readonly factor?: number; readonly rule?: string };
+}
+
+const DAY_MS = 86_400_000;
+/** A wait, an interval: below every bound of the arena's time words (208 days). */
+const MAX_MS: number = 90 * DAY_MS;
+
+/** Finite before anything else, because NaN passes every `<`; and -0 is never what was meant. */
+function number(rule: string, holds: (value: number) => boolean): z.ZodType {
+  return z.custom<number>(
+    (value) =>
+      typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0) && holds(value),
+    { error: rule },
+  );
+}
+
+function integer(rule: string, min: number, max: number): z.ZodType {
+  return number(rule, (n) => Number.isSafeInteger(n) && n >= min && n <= max);
+}
+
+type Extras = Pick<OptionSpec, 'immutable' | 'seed'>;
+type Range = { readonly min: number; readonly max: number };
+
+function integerOption(path: string, fallback: number, range: Range, extras: Extras): OptionSpec {
+  const rule = `must be an integer from ${range.min} to ${range.max}`;
+  const schema = integer(rule, range.min, range.max);
+  return { path, kind: 'number', rule, schema, fallback, ...extras };
+}
+
+function numberOption(
+  path: string,
+  fallback: number,
+  rule: string,
+  holds: (value: number) => boolean,
+  extras: Extras = {},
+): OptionSpec {
+  return { path, kind: 'number', rule, schema: number(rule, holds), fallback, ...extras };
+}
+
+function booleanOption(path: string, fallback: boolean, extras: Extras = {}): OptionSpec {
+  const rule = 'must be true or false';
+  return { path, kind: 'boolean', rule, schema: z.boolean({ error: rule }), fallback, ...extras };
+}
+
+function custom(rule: string, holds: (value: unknown) => boolean): z.ZodType {
+  return z.custom((value) => holds(value), { error: rule });
+}
+
+const BACKEND_ID_RULE = 'must be an integer from 0 to 9223372036854775807, a bigint above 2^53';
+const MAX_BIGINT = 2n ** 63n - 1n;
+
+function isBackendId(value: unknown): boolean {
+  if (typeof value === 'bigint') return value >= 0n && value <= MAX_BIGINT;
+  return Number.isSafeInteger(value) && !Object.is(value, -0) && (value as number) >= 0;
+}
+
+const PRESET_RULE = "must be 'dorisMetaService'";
+const PATH_RULE = 'must be the path of a file';
+
+/** Every option that holds one value. Overrides per RPC type are below. A new option is one entry, and its types. */
+export const OPTIONS: readonly OptionSpec[] = [
+  {
+    path: 'backendId',
+    kind: 'number',
+    rule: BACKEND_ID_RULE,
+    schema: custom(BACKEND_ID_RULE, isBackendId),
+    fallback: null,
+    immutable: true,
+  },
+  {
+    path: 'preset',
+    kind: 'name',
+    rule: PRESET_RULE,
+    schema: custom(PRESET_RULE, (v) => v === 'dorisMetaService'),
+    fallback: null,
+    immutable: true,
+  },
+  {
+    path: 'configFile',
+    kind: 'name',
+    rule: PATH_RULE,
+    schema: custom(PATH_RULE, (v) => typeof v === 'string' && v !== '' && !v.includes('\0')),
+    fallback: null,
+    immutable: true,
+  },
+  booleanOption('host.enabled', true, { seed: { name: 'enable_ms_rpc_host_level_rate_limit' } }),
+  booleanOption('host.dryRun', false),
+  numberOption('host.qpsPerCore', 100, 'must be > 0', (n) => n > 0, {
+    seed: { name: 'ms_rpc_qps_default' },
+  }),
+  booleanOption('tables.enabled', false, { seed: { name: 'enable_ms_backpressure_handling' } }),
+  booleanOption('tables.dryRun', false),
+  // The window is made of whole samples of 100 ms.
+  numberOption(
+    'tables.windowMs',
+    3000,
+    'must be a multiple of 100 from 100 to 600000',
+    (n) => n % 100 === 0 && n >= 100 && n <= 600_000,
+    {
+      immutable: true,
+      seed: {
+        name: 'ms_rpc_table_qps_window_sec',
+        factor: 1000,
+        rule: 'must be a multiple of 0.1 from 0.1 to 600',
+      },
+    },
+  ),
+  integerOption(
+    'tables.upgradeIntervalMs',
+    3000,
+    { min: 1, max: MAX_MS },
+    {
+      seed: { name: 'ms_backpressure_upgrade_interval_ms' },
+    },
+  ),
+  integerOption(
+    'tables.downgradeIntervalMs',
+    3000,
+    { min: 1, max: MAX_MS },
+    {
+      seed: { name: 'ms_backpressure_downgrade_interval_ms' },
+    },
+  ),
+  integerOption(
+    'tables.topK',
+    2,
+    { min: 1, max: 10_000 },
+    {
+      seed: { name: 'ms_backpressure_upgrade_top_k' },
+    },
+  ),
+  numberOption('tables.ratio', 0.75, 'must be > 0 and < 1', (n) => n > 0 && n < 1, {
+    seed: { name: 'ms_backpressure_throttle_ratio' },
+  }),
+  // The strict limiter's interval is 1 / qps: 11.6 days and 100 ns are far inside what it can hold.
+  numberOption(
+    'tables.floorQps',
+    1,
+    'must be from 0.000001 to 10000000',
+    (n) => n >= 1e-6 && n <= 1e7,
+    { seed: { name: 'ms_rpc_table_qps_limit_floor' } },
+  ),
+  {
+    path: 'tables.rpcs',
+    kind: 'names',
+    rule: 'must be an array of RPC types, none twice',
+    schema: z
+      .array(custom(RPC_NAME_RULE, isRpcName), { error: 'must be an array of RPC types' })
+      .refine((names) => new Set(names).size === names.length, {
+        error: 'must not name one twice',
+      }),
+    fallback: [],
+  },
+  numberOption(
+    'waiting.maxWaitMs',
+    10_000,
+    `must be from 0 to ${MAX_MS}`,
+    (n) => n >= 0 && n <= MAX_MS,
+  ),
+  integerOption('waiting.maxWaiters', 10_000, { min: 1, max: 1_000_000 }, {}),
+  integerOption('capacity.threads', 64, { min: 1, max: 1024 }, { immutable: true }),
+  integerOption('capacity.rpcs', 64, { min: 1, max: 1024 }, { immutable: true }),
+  integerOption('capacity.pairs', 16_384, { min: 1, max: 1_048_576 }, { immutable: true }),
+];
+
+const CLOCK_RULE = "must be 'precise' or 'coarse'";
+
+/** Under `host.rpcs.NAME`. `path` is the last key alone; Doris' name of the first is `ms_rpc_qps_NAME`. */
+export const RPC_OPTIONS: readonly OptionSpec[] = [
+  numberOption(
+    'qpsPerCore',
+    -1,
+    'must be -1 (as host.qpsPerCore says), 0 (no limit) or > 0',
+    (n) => n === -1 || n >= 0,
+  ),
+  {
+    path: 'burst',
+    kind: 'number',
+    rule: 'must be an integer >= 1',
+    schema: integer('must be an integer >= 1', 1, Number.MAX_SAFE_INTEGER),
+    fallback: null,
+  },
+  {
+    path: 'clock',
+    kind: 'name',
+    rule: CLOCK_RULE,
+    schema: custom(CLOCK_RULE, (v) => v === 'precise' || v === 'coarse'),
+    fallback: 'precise',
+  },
+];

@@ -1,0 +1,107 @@
+/** What callers may give: in this package's spelling (nested) or in Doris' (flat), also mixed. */
+
+/** `precise` reads a monotonic clock for every decision, `coarse` a word that is at most some ms old. */
+export type ClockKind = 'precise' | 'coarse';
+
+export type PresetName = 'dorisMetaService';
+
+export interface RpcOptions {
+  /** Calls per second and core; -1: as `host.qpsPerCore` says (default); 0: no limit. */
+  readonly qpsPerCore?: number;
+  /** Permits of a full bucket, an integer. Default: one second of the process' rate, rounded up. */
+  readonly burst?: number;
+  /** Default: `precise`. */
+  readonly clock?: ClockKind;
+}
+
+export interface HostOptions<Rpc = RpcOptions> {
+  /** Default: true. */
+  readonly enabled?: boolean;
+  /** Record the waits, make nobody wait. Default: false. */
+  readonly dryRun?: boolean;
+  /** Calls per second and core of each RPC type. Default: 100. */
+  readonly qpsPerCore?: number;
+  /** Per RPC type. What is named here is known; what is known but not named here takes the defaults. */
+  readonly rpcs?: Readonly<Record<string, Rpc>>;
+}
+
+export interface TableOptions {
+  /** Default: false. */
+  readonly enabled?: boolean;
+  /** Decide, record and show, make nobody wait. Default: false. */
+  readonly dryRun?: boolean;
+  /** Over which time a table's rate is measured, ms. Cannot change at run time. Default: 3000. */
+  readonly windowMs?: number;
+  /** Shortest time between two upgrades, ms. Default: 3000. */
+  readonly upgradeIntervalMs?: number;
+  /** Time without BUSY before a level is released, ms. Default: 3000. */
+  readonly downgradeIntervalMs?: number;
+  /** Tables per RPC type that an upgrade slows. Default: 2. */
+  readonly topK?: number;
+  /** New limit = old limit (or rate) x ratio. Default: 0.75. */
+  readonly ratio?: number;
+  /** No table's limit falls below it, calls per second. Default: 1. */
+  readonly floorQps?: number;
+  /** The RPC types that are slowed per table. Default: those of the preset, else none. */
+  readonly rpcs?: readonly string[];
+}
+
+export interface WaitingOptions {
+  /** Longest wait of one call over all stages, ms; 0: never wait. Default: 10,000. */
+  readonly maxWaitMs?: number;
+  /** Longest queue per limiter and thread. Default: 10,000. */
+  readonly maxWaiters?: number;
+}
+
+/** Sizes of the arena. Cannot change at run time. */
+export interface CapacityOptions {
+  /** Threads attached at one time. Default: 64. */
+  readonly threads?: number;
+  /** RPC types. Default: 64. */
+  readonly rpcs?: number;
+  /** Tracked (RPC type, table) pairs. Default: 16,384. */
+  readonly pairs?: number;
+}
+
+export interface HouseOptions<Rpc = RpcOptions> {
+  /** Identifies this process in `backend_ms_rpc_table_throttlers`. Default: none. */
+  readonly backendId?: number | bigint;
+  /** Names RPC types so that nobody has to. Default: none. */
+  readonly preset?: PresetName;
+  /** A file with more options: JSON, or `name = value` lines. What is given in code wins. Default: none. */
+  readonly configFile?: string;
+  readonly host?: HostOptions<Rpc>;
+  readonly tables?: TableOptions;
+  readonly waiting?: WaitingOptions;
+  readonly capacity?: CapacityOptions;
+}
+
+/** Doris' names of the same options. Giving both spellings is fine as long as they agree. */
+export interface SeedOptions {
+  /** `host.enabled` */
+  readonly enable_ms_rpc_host_level_rate_limit?: boolean;
+  /** `ms_rpc_qps_default` is `host.qpsPerCore`, `ms_rpc_qps_(rpc)` is `host.rpcs[rpc].qpsPerCore`. */
+  readonly [qps: `ms_rpc_qps_${string}`]: number;
+  /** `tables.enabled` */
+  readonly enable_ms_backpressure_handling?: boolean;
+  /** `tables.windowMs`, in seconds */
+  readonly ms_rpc_table_qps_window_sec?: number;
+  /** `tables.upgradeIntervalMs` */
+  readonly ms_backpressure_upgrade_interval_ms?: number;
+  /** `tables.downgradeIntervalMs` */
+  readonly ms_backpressure_downgrade_interval_ms?: number;
+  /** `tables.topK` */
+  readonly ms_backpressure_upgrade_top_k?: number;
+  /** `tables.ratio` */
+  readonly ms_backpressure_throttle_ratio?: number;
+  /** `tables.floorQps` */
+  readonly ms_rpc_table_qps_limit_floor?: number;
+}
+
+export interface RuntimeOptions extends HouseOptions, SeedOptions {}
+
+/**
+ * A change at run time: what is not named stays. An override of an RPC type is merged field by field, `null` takes the
+ * whole override back. Options that cannot change may be named with the value that they have.
+ */
+export interface ConfigPatch extends HouseOptions<RpcOptions | null>, SeedOptions {}

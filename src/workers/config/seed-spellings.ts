@@ -1,0 +1,89 @@
+import { configProblem, describeValue, type Locate } from './config-problem.js';
+import { OPTIONS } from './option-table.js';
+import { emptyObject, isPlainObject, type PlainObject } from './plain-copy.js';
+
+/** How Doris' spelling of one option was used. */
+export interface SeedSpelling {
+  readonly name: string;
+  /** In Doris' unit, as it was given. */
+  readonly value: unknown;
+  /** The rule in Doris' unit, where that differs. */
+  readonly rule: string | undefined;
+}
+
+const RPC_PREFIX = 'ms_rpc_qps_';
+
+interface Target {
+  readonly keys: readonly string[];
+  readonly factor: number;
+  readonly rule: string | undefined;
+}
+
+/** Where a flat name of Doris leads in this package's spelling; undefined for a name that is none of Doris'. */
+function targetOf(name: string): Target | undefined {
+  const spec = OPTIONS.find(({ seed }) => seed?.name === name);
+  if (spec !== undefined) {
+    return { keys: spec.path.split('.'), factor: spec.seed?.factor ?? 1, rule: spec.seed?.rule };
+  }
+  if (!name.startsWith(RPC_PREFIX) || name.length === RPC_PREFIX.length) return undefined;
+  const rpc = name.slice(RPC_PREFIX.length);
+  return { keys: ['host', 'rpcs', rpc, 'qpsPerCore'], factor: 1, rule: undefined };
+}
+
+/**
+ * Moves what is spelled as Doris spells it to this package's spelling (the groups of `given`, which is a copy, are written
+ * to). Both spellings of one option must agree.
+ */
+export function readSpellings(
+  given: PlainObject,
+  locate: Locate,
+): { values: PlainObject; names: ReadonlyMap<string, SeedSpelling> } {
+  const values = emptyObject();
+  const seeds: { name: string; target: Target }[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const target = targetOf(name);
+    if (target === undefined) values[name] = value;
+    else if (value !== undefined) seeds.push({ name, target });
+  }
+  const names = new Map<string, SeedSpelling>();
+  for (const { name, target } of seeds) {
+    const value = given[name];
+    const path = target.keys.join('.');
+    const place = placeOf(values, target.keys, (field, value) => {
+      throw configProblem(field, `must be an object to go with ${name}`, value, locate(field));
+    });
+    const key = target.keys.at(-1)!;
+    const converted = convert(value, target.factor);
+    const other = place[key];
+    if (other !== undefined && !Object.is(other, converted)) {
+      const rule = `must agree with ${path}, which is ${describeValue(other)}`;
+      throw configProblem(name, rule, value, locate(name));
+    }
+    place[key] = converted;
+    names.set(path, { name, value, rule: target.rule });
+  }
+  return { values, names };
+}
+
+function placeOf(
+  root: PlainObject,
+  keys: readonly string[],
+  refuse: (field: string, value: unknown) => never,
+): PlainObject {
+  let place = root;
+  for (const [depth, key] of keys.slice(0, -1).entries()) {
+    if (place[key] === undefined) place[key] = emptyObject();
+    const next = place[key];
+    if (!isPlainObject(next)) return refuse(keys.slice(0, depth + 1).join('.'), next);
+    place = next;
+  }
+  return place;
+}
+
+/** Whole after the conversion where it was meant so: 1.1 s is 1100 ms. */
+function convert(value: unknown, factor: number): unknown {
+  if (typeof value !== 'number' || factor === 1) return value;
+  const exact = value * factor;
+  const whole = Math.round(exact);
+  return Math.abs(whole - exact) < 1e-6 && whole !== 0 ? whole : exact;
+}
