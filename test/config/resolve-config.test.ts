@@ -192,7 +192,7 @@ describe('shapes', () => {
     [{ host: { rpcs: JSON.parse('{"__proto__": {}}') } }, 'host.rpcs'],
     [JSON.parse('{"__proto__": {}}'), '__proto__'],
     [{ host: new Map() }, 'host'],
-    [{ tables: { rpcs: new Array(2 ** 31) } }, 'tables.rpcs'],
+    [{ tables: { rpcs: new Array(5000) } }, 'tables.rpcs'],
     [{ breaker: { failureThreshold: 3 } }, 'breaker'],
     [undefined, 'options'],
     [[], 'options'],
