@@ -29,7 +29,10 @@ describe('hash128', () => {
     const flipped = new Array<number>(128).fill(0);
     const rounds = 64 * 8;
     for (let round = 0; round < rounds; round++) {
-      const key = Uint8Array.from({ length: 8 }, (_, i) => Math.imul(round * 8 + i, 0x9e3779b1) >>> 24);
+      const key = Uint8Array.from(
+        { length: 8 },
+        (_, i) => Math.imul(round * 8 + i, 0x9e3779b1) >>> 24,
+      );
       const before = hashOf(key, 7);
       key[(round >>> 3) % 8] = (key[(round >>> 3) % 8] as number) ^ (1 << (round & 7));
       const after = hashOf(key, 7);
