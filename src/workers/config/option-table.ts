@@ -172,8 +172,8 @@ export const OPTIONS: readonly OptionSpec[] = [
   numberOption(
     'waiting.maxWaitMs',
     10_000,
-    `must be from 0 to ${MAX_MS}`,
-    (n) => n >= 0 && n <= MAX_MS,
+    `must be from 0 to ${DAY_MS}`,
+    (n) => n >= 0 && n <= DAY_MS,
   ),
   integerOption('waiting.maxWaiters', 10_000, { min: 1, max: 1_000_000 }, {}),
   integerOption('capacity.threads', 64, { min: 1, max: 1024 }, { immutable: true }),
