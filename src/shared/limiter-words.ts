@@ -1,20 +1,20 @@
 /** Reads the words of limiters for what the kernel's calls do not tell: terms, plans and bookings. No decisions. */
-import type { BookedTerms, Booking } from './booking.js'
-import { BUCKET_SLOTS, CELL, EPOCH_SHIFT, INTERVAL_MASK, PLAN_SHIFT, SLOT } from './kernel/port.js'
+import type { BookedTerms, Booking } from './booking.js';
+import { BUCKET_SLOTS, CELL, EPOCH_SHIFT, INTERVAL_MASK, PLAN_SHIFT, SLOT } from './kernel/port.js';
 
 /** One limiter in the arena: where its word is and how the slots behind it are read. */
 export interface LimiterWords {
   /** Config epoch in force. */
-  epoch(): number
+  epoch(): number;
   /** Terms of `epoch`; only the newest 7 (a bucket) or 3 (a pair) are still there. */
-  terms(epoch: number): BookedTerms
+  terms(epoch: number): BookedTerms;
   /** The changes after `epoch`, oldest first; undefined when too many came since. */
-  changesSince(epoch: number): readonly BookedTerms[] | undefined
+  changesSince(epoch: number): readonly BookedTerms[] | undefined;
   /** Rate in force, 0 where nothing is limited. */
-  qps(): number
+  qps(): number;
 }
 
-const EPOCHS = 64
+const EPOCHS = 64;
 
 function limiterWords(
   views: { readonly u64: BigUint64Array; readonly f64: Float64Array },
@@ -23,55 +23,79 @@ function limiterWords(
   terms: (epoch: number) => BookedTerms,
   qpsAt: (epoch: number) => number,
 ): LimiterWords {
-  const epoch = (): number => Number(Atomics.load(views.u64, word >>> 3) >> EPOCH_SHIFT)
+  const epoch = (): number => Number(Atomics.load(views.u64, word >>> 3) >> EPOCH_SHIFT);
   return {
     epoch,
     terms,
     changesSince(since) {
-      const now = epoch()
-      const count = (now - since + EPOCHS) % EPOCHS
-      if (count >= kept) return undefined
-      return Array.from({ length: count }, (_, i) => terms((since + 1 + i) % EPOCHS))
+      const now = epoch();
+      const count = (now - since + EPOCHS) % EPOCHS;
+      if (count >= kept) return undefined;
+      return Array.from({ length: count }, (_, i) => terms((since + 1 + i) % EPOCHS));
     },
     qps() {
-      const now = epoch()
-      return terms(now).intervalNs === 0 ? 0 : qpsAt(now)
+      const now = epoch();
+      return terms(now).intervalNs === 0 ? 0 : qpsAt(now);
     },
-  }
+  };
 }
 
 export interface WordViews {
-  readonly u64: BigUint64Array
-  readonly f64: Float64Array
+  readonly u64: BigUint64Array;
+  readonly f64: Float64Array;
 }
 
 export function bucketWords(views: WordViews, bucket: number): LimiterWords {
-  const slot = (epoch: number): number => bucket + BUCKET_SLOTS + (epoch & 7) * 64
-  const u64 = (offset: number): number => Number(views.u64[offset >>> 3])
+  const slot = (epoch: number): number => bucket + BUCKET_SLOTS + (epoch & 7) * 64;
+  const u64 = (offset: number): number => Number(views.u64[offset >>> 3]);
   const terms = (epoch: number): BookedTerms => ({
     epoch,
     plan: u64(slot(epoch) + SLOT.PLAN),
     intervalNs: u64(slot(epoch) + SLOT.INTERVAL),
     tauNs: u64(slot(epoch) + SLOT.TAU),
     changedAtNs: u64(slot(epoch) + SLOT.CHANGED_AT),
-  })
-  return limiterWords(views, bucket, 8, terms, (epoch) => views.f64[(slot(epoch) + SLOT.QPS) >>> 3] as number)
+  });
+  return limiterWords(
+    views,
+    bucket,
+    8,
+    terms,
+    (epoch) => views.f64[(slot(epoch) + SLOT.QPS) >>> 3] as number,
+  );
 }
 
 export function cellWords(views: WordViews, cell: number): LimiterWords {
-  const slot = (epoch: number): number => cell + CELL.SLOTS + (epoch & 3) * 16
+  const slot = (epoch: number): number => cell + CELL.SLOTS + (epoch & 3) * 16;
   const terms = (epoch: number): BookedTerms => {
-    const packed = views.u64[slot(epoch) >>> 3] as bigint
-    const intervalNs = Number(packed & INTERVAL_MASK)
-    return { epoch, plan: Number(packed >> PLAN_SHIFT), intervalNs, tauNs: intervalNs, changedAtNs: 0 }
-  }
-  return limiterWords(views, cell + CELL.WORD, 4, terms, (epoch) => views.f64[(slot(epoch) + 8) >>> 3] as number)
+    const packed = views.u64[slot(epoch) >>> 3] as bigint;
+    const intervalNs = Number(packed & INTERVAL_MASK);
+    return {
+      epoch,
+      plan: Number(packed >> PLAN_SHIFT),
+      intervalNs,
+      tauNs: intervalNs,
+      changedAtNs: 0,
+    };
+  };
+  return limiterWords(
+    views,
+    cell + CELL.WORD,
+    4,
+    terms,
+    (epoch) => views.f64[(slot(epoch) + 8) >>> 3] as number,
+  );
 }
 
 /** The booking that a reservation has just left in the thread's scratch words. */
-export function bookingAt(views: WordViews, words: LimiterWords, out: number, n: number, atNs: number): Booking {
-  const begin = views.u64[out >>> 3] as bigint
-  const end = views.u64[(out + 8) >>> 3] as bigint
-  const { epoch, plan, intervalNs } = words.terms(Number(end >> EPOCH_SHIFT))
-  return { n, atNs, epoch, plan, intervalNs, undo: { begin, end } }
+export function bookingAt(
+  views: WordViews,
+  words: LimiterWords,
+  out: number,
+  n: number,
+  atNs: number,
+): Booking {
+  const begin = views.u64[out >>> 3] as bigint;
+  const end = views.u64[(out + 8) >>> 3] as bigint;
+  const { epoch, plan, intervalNs } = words.terms(Number(end >> EPOCH_SHIFT));
+  return { n, atNs, epoch, plan, intervalNs, undo: { begin, end } };
 }

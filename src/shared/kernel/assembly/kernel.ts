@@ -34,9 +34,9 @@ const CELL_SLOTS: usize = 16
 const PLAN_SHIFT: u64 = 54
 const INTERVAL_MASK: u64 = 0x3fffffffffffff
 
-const RESERVED: usize = 8 // counters of a thread's stats block; DIRECT is at 0
-const SPENT: usize = 16
+const RESERVED: usize = 8 // f64 counters of a thread's stats block; DIRECT is at 0
 const RETURNED: usize = 24
+const REFUSALS: usize = 40
 
 // @ts-ignore: decorator
 @inline function slotOf(bucket: usize, word: u64): usize {
@@ -49,8 +49,8 @@ const RETURNED: usize = 24
 }
 
 // @ts-ignore: decorator
-@inline function count(counter: usize, n: u64): void {
-  store<u64>(counter, load<u64>(counter) + n)
+@inline function count(counter: usize, n: f64): void {
+  store<f64>(counter, load<f64>(counter) + n)
 }
 
 // @ts-ignore: decorator
@@ -67,7 +67,7 @@ const RETURNED: usize = 24
     if (next > now + tau) return cost > tau ? IMPOSSIBLE : REFUSED
     const seen = atomic.cmpxchg<u64>(bucket, word, (word & ~TIME) | next)
     if (seen == word) {
-      count(stats, n)
+      count(stats, <f64>n)
       return GRANTED
     }
     word = seen
@@ -76,7 +76,9 @@ const RETURNED: usize = 24
 
 export function tryAcquire(bucket: usize, stats: usize, now: f64, n: f64): i32 {
   if (load<u32>(STATE)) return CLOSED
-  return take(bucket, stats, <u64>now, <u64>n)
+  const code = take(bucket, stats, <u64>now, <u64>n)
+  if (code == REFUSED) count(stats + REFUSALS, 1)
+  return code
 }
 
 // No look at the state: closing clears the clock.
@@ -103,7 +105,7 @@ export function reserve(bucket: usize, stats: usize, out: usize, now: f64, n: f6
     const epoch = word & ~TIME
     const seen = atomic.cmpxchg<u64>(bucket, word, epoch | next)
     if (seen == word) {
-      count(stats + RESERVED, <u64>n)
+      count(stats + RESERVED, n)
       store<u64>(out, epoch | begin)
       store<u64>(out, epoch | next, 8)
       return wait
@@ -128,7 +130,7 @@ export function giveBack(bucket: usize, stats: usize, out: usize, now: f64, n: f
     }
     const seen = atomic.cmpxchg<u64>(bucket, word, back)
     if (seen == word) {
-      count(stats + RETURNED, <u64>n)
+      count(stats + RETURNED, n)
       return 1
     }
     word = seen

@@ -1,0 +1,36 @@
+export type { LimitAction } from './actors/throttle/limit-action.js';
+export {
+  ActorStoppedError,
+  AskTimeoutError,
+  BusyError,
+  ConfigError,
+  HandleVersionError,
+  IllegalStateError,
+  isSpillwayError,
+  MailboxOverflowError,
+  NoRuntimeError,
+  RateLimitExceededError,
+  RuntimeClosedError,
+  SpillwayError,
+  type Stage,
+  TooManyThreadsError,
+  UnknownRpcError,
+  WorkerLostError,
+} from './shared/errors.js';
+export type { TableKey } from './shared/table-key.js';
+export { type Admin, connectAdmin } from './workers/admin.js';
+export { type AttachOptions, attach } from './workers/attach.js';
+export type { ConfigPatch, RuntimeOptions } from './workers/config/options.js';
+export type { ResolvedConfig } from './workers/config/resolved-config.js';
+export type { AttemptContext, CallOptions, Gate, RpcLimiter } from './workers/gate.js';
+export type { RuntimeHandle } from './workers/handle.js';
+export type { AcquireOptions, Waited } from './workers/host-limiter.js';
+export {
+  type Classifier,
+  classifyByError,
+  type Outcome,
+  type Verdict,
+} from './workers/outcome.js';
+export { type CloseOptions, createRuntime, type Runtime } from './workers/runtime.js';
+export type { RuntimeEventName, RuntimeEvents, ThrottleChange } from './workers/runtime-events.js';
+export type { RuntimeSnapshot } from './workers/snapshot.js';

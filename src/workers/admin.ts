@@ -1,0 +1,87 @@
+/**
+ * The runtime for a thread that is not its owner: read its state, change its configuration. One end of a channel with a
+ * comlink proxy behind it. Errors arrive as our classes, which comlink alone would strip.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { expose, wrap } from 'comlink';
+import nodeAdapter from 'comlink/dist/umd/node-adapter.js';
+import type { ConfigPatch } from './config/options.js';
+import type { ResolvedConfig } from './config/resolved-config.js';
+import { decodeError, encodeError, type WireThrown } from './error-codec.js';
+import type { RuntimeSnapshot } from './snapshot.js';
+
+/** The module is the function itself; its types, written for bundlers, say otherwise. */
+const nodeEndpoint = nodeAdapter as unknown as typeof nodeAdapter.default;
+
+/** What {@link connectAdmin} gives. All of it may reject with what the runtime's own methods throw. */
+export interface Admin {
+  snapshot(): Promise<RuntimeSnapshot>;
+  config(): Promise<ResolvedConfig>;
+  updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }>;
+  reloadConfig(): Promise<{ readonly version: number }>;
+  /** Closes this end. */
+  close(): void;
+}
+
+/** What the admin port offers of a runtime. */
+export interface Administrated {
+  snapshot(): RuntimeSnapshot;
+  config(): ResolvedConfig;
+  updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }>;
+  reloadConfig(): Promise<{ readonly version: number }>;
+}
+
+type Answer<T> = { readonly value: T } | { readonly failed: WireThrown };
+
+interface Exposed {
+  ask(verb: keyof Administrated, argument: unknown): Promise<Answer<unknown>>;
+}
+
+const VERBS: readonly (keyof Administrated)[] = [
+  'snapshot',
+  'config',
+  'updateConfig',
+  'reloadConfig',
+];
+
+/** Serves `runtime` on `port`, without keeping the process alive. */
+export function serveAdmin(runtime: Administrated, port: MessagePort): void {
+  const exposed: Exposed = {
+    async ask(verb, argument) {
+      try {
+        if (!VERBS.includes(verb)) throw new TypeError(`verb must be one of ${VERBS.join(', ')}`);
+        const run = runtime[verb].bind(runtime) as (argument: unknown) => unknown;
+        return { value: await run(argument) };
+      } catch (error) {
+        return { failed: encodeError(error) };
+      }
+    },
+  };
+  expose(exposed, nodeEndpoint(port));
+  port.unref();
+}
+
+/** Connects to the other end of `runtime.adminPort()`, in whatever thread it was sent to. */
+export function connectAdmin(port: MessagePort): Admin {
+  const remote = wrap<Exposed>(nodeEndpoint(port));
+  let waiting = 0;
+  port.unref();
+  const ask = async <T>(verb: keyof Administrated, argument?: unknown): Promise<T> => {
+    // An answer is worth staying alive for.
+    if (waiting++ === 0) port.ref();
+    try {
+      const answer = (await remote.ask(verb, argument)) as Answer<T>;
+      if ('failed' in answer) throw decodeError(answer.failed);
+      return answer.value;
+    } finally {
+      if (--waiting === 0) port.unref();
+    }
+  };
+  return {
+    snapshot: () => ask('snapshot'),
+    config: () => ask('config'),
+    updateConfig: (patch) => ask('updateConfig', patch),
+    reloadConfig: () => ask('reloadConfig'),
+    close: () => port.close(),
+  };
+}

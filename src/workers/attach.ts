@@ -1,0 +1,101 @@
+/** How a thread joins the runtime. */
+import { getEnvironmentData, threadId } from 'node:worker_threads';
+import { openArena } from '../shared/arena.js';
+import { NoRuntimeError, RuntimeClosedError } from '../shared/errors.js';
+import { STATE_WORD } from '../shared/kernel/port.js';
+import { KeyDirectory } from '../shared/key-directory.js';
+import { BusyReports } from './busy-reports.js';
+import { createClock } from './clock.js';
+import { ControlLink } from './control-link.js';
+import { Gate } from './gate.js';
+import { checkHandle, ENVIRONMENT_KEY, type RuntimeHandle } from './handle.js';
+import type { Classifier } from './outcome.js';
+import { RpcTable } from './rpc-table.js';
+import { TableStage } from './table-stage.js';
+import { nodeTimers, ThreadContext } from './thread-context.js';
+import { ThreadRegistry } from './thread-registry.js';
+
+export interface AttachOptions {
+  /** What outcomes of this thread's calls mean, where a call does not say it itself. */
+  readonly classify?: Classifier;
+}
+
+/** One gate per runtime in a thread, also when the package is loaded twice. */
+const GATES: unique symbol = Symbol.for('spillway.gates');
+
+/**
+ * Joins the runtime from any thread, the owner's included; synchronous, and the same gate each time it is called in a
+ * thread. Without a handle it takes the one that `createRuntime` left for threads that were started later.
+ * @throws NoRuntimeError, HandleVersionError, RuntimeClosedError, TooManyThreadsError.
+ */
+export function attach(handle?: RuntimeHandle, options: AttachOptions = {}): Gate {
+  const given = handle ?? getEnvironmentData(ENVIRONMENT_KEY);
+  if (given === undefined || given === null) throw new NoRuntimeError();
+  const checked = checkHandle(given);
+  const gates = gatesOfThread();
+  const known = gates.get(checked.runtimeId);
+  if (known !== undefined) return known;
+  const gate = join(checked, options, () => gates.delete(checked.runtimeId));
+  gates.set(checked.runtimeId, gate);
+  return gate;
+}
+
+/** This thread's gate, if it has attached. */
+export function attachedGate({ runtimeId }: RuntimeHandle): Gate | undefined {
+  return gatesOfThread().get(runtimeId);
+}
+
+function gatesOfThread(): Map<string, Gate> {
+  const scope = globalThis as { [GATES]?: Map<string, Gate> };
+  scope[GATES] ??= new Map();
+  return scope[GATES];
+}
+
+function join(handle: RuntimeHandle, options: AttachOptions, forget: () => void): Gate {
+  const arena = openArena(handle.arena);
+  if (Atomics.load(arena.i32, STATE_WORD) !== 0) throw new RuntimeClosedError();
+  const registry = new ThreadRegistry(arena);
+  const claimed = registry.claim(threadId);
+  const { layout, buffer } = arena;
+  const thread = new ThreadContext(
+    arena,
+    layout.thread(claimed.index),
+    createClock(handle.epoch),
+    nodeTimers,
+  );
+  const rpcs = new RpcTable(arena);
+  const directory = new KeyDirectory(buffer, layout.directory, layout.capacity.pairs);
+  const tables = new TableStage(thread, rpcs, directory);
+  const listen = (): void => undefined;
+  // Being listened to is what tells a probe that this thread is alive.
+  process.on('workerMessage', listen);
+  const detach = (): void => {
+    forget();
+    link.close();
+    process.off('workerMessage', listen);
+    thread.leave();
+    registry.abandon(claimed);
+  };
+  const gate: Gate = new Gate({
+    thread,
+    rpcs,
+    tables,
+    busy: new BusyReports(thread),
+    link: { request: (body) => link.request(body) },
+    detach,
+    classify: options.classify,
+  });
+  const link: ControlLink = new ControlLink(arena, handle, claimed, {
+    changed: () => gate.refresh(),
+    quiesce() {
+      tables.forgetDead();
+      registry.quiescence.pass(claimed.index);
+    },
+    closed() {
+      // An owner that has died could not do it.
+      arena.kernel.close();
+      gate.closeNow();
+    },
+  });
+  return gate;
+}

@@ -1,0 +1,234 @@
+/**
+ * Everything that runs on the control thread: the actors with real time, the pairs of the arena behind their ports, the
+ * watch over the attached threads, the configuration's one writer.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { type ControlPlane, startControlPlane } from '../actors/control-plane.js';
+import { createActorSystem } from '../actors/core/actor-system.js';
+import type { ThrottleMetrics } from '../actors/metrics/metrics-actor.js';
+import type { ThrottleConfig } from '../actors/throttle/throttle-config.js';
+import type { ThrottleEvent } from '../actors/throttle/throttle-event.js';
+import { type Arena, openArena } from '../shared/arena.js';
+import { DirectoryKeeper } from '../shared/directory-keeper.js';
+import { KeyDirectory } from '../shared/key-directory.js';
+import { HEADER, TOTALS } from '../shared/layout.js';
+import { applyConfig, type InForce, needsCoarseClock } from './apply-config.js';
+import { BusyIntake } from './busy-intake.js';
+import { type Clock, createClock } from './clock.js';
+import { CoarseTicker } from './coarse-ticker.js';
+import { applyPatch } from './config/apply-patch.js';
+import { reloadConfig } from './config/resolve-config.js';
+import type { ResolvedConfig } from './config/resolved-config.js';
+import { noteCurrentRates } from './current-rates.js';
+import { DirectoryUpkeep } from './directory-upkeep.js';
+import { encodeError } from './error-codec.js';
+import type { ControlStart, Reply, Report, Request } from './messages.js';
+import { PairStore } from './pair-store.js';
+import { createTimerDriver } from './real-timer-driver.js';
+import { RpcTable } from './rpc-table.js';
+import { ThreadRegistry } from './thread-registry.js';
+import { ThreadWatch } from './thread-watch.js';
+
+const LOOK_MS = 1000;
+const RATES_MS = 250;
+
+export class ControlHost {
+  readonly #arena: Arena;
+  readonly #clock: Clock;
+  readonly #owner: MessagePort;
+  readonly #cores: number;
+  readonly #registry: ThreadRegistry;
+  readonly #watch: ThreadWatch;
+  readonly #intake: BusyIntake;
+  readonly #ticker: CoarseTicker;
+  readonly #directory: KeyDirectory;
+  readonly #keeper: DirectoryKeeper;
+  readonly #upkeep: DirectoryUpkeep;
+  readonly #pairs: PairStore;
+  readonly #system: ReturnType<typeof createActorSystem>;
+  readonly #plane: ControlPlane;
+  #inForce: InForce;
+  #look: NodeJS.Timeout | undefined;
+  #rates: NodeJS.Timeout | undefined;
+
+  constructor(start: ControlStart, owner: MessagePort) {
+    const { handle, generation, cores, inForce, history } = start;
+    const arena = openArena(handle.arena);
+    const { layout, buffer } = arena;
+    this.#arena = arena;
+    this.#owner = owner;
+    this.#cores = cores;
+    this.#inForce = inForce;
+    this.#clock = createClock(handle.epoch);
+    this.#registry = new ThreadRegistry(arena);
+    this.#watch = new ThreadWatch(this.#registry, handle.runtimeId, generation, {
+      ended: (place) => this.#ended(place.index, place.claim),
+      request: (request, answer) => this.#answer(request, answer),
+    });
+    this.#ticker = new CoarseTicker(arena, this.#clock);
+    this.#directory = new KeyDirectory(buffer, layout.directory, layout.capacity.pairs);
+    this.#keeper = new DirectoryKeeper(
+      buffer,
+      layout.directory,
+      layout.capacity.pairs,
+      this.#registry.quiescence,
+    );
+    this.#upkeep = new DirectoryUpkeep(this.#keeper, () => this.#watch.tell({ kind: 'quiesce' }));
+    this.#pairs = new PairStore({
+      arena,
+      clock: this.#clock,
+      rpcs: new RpcTable(arena),
+      directory: this.#directory,
+      keeper: this.#keeper,
+      onChange: () => this.#changed(),
+      onDrop: () => this.#upkeep.nudge(),
+    });
+    // A predecessor may have died halfway through a change.
+    applyConfig(arena, inForce, cores, this.#clock.nowNs());
+    this.#system = createActorSystem({
+      clock: () => this.#clock.nowNs() / 1e6,
+      schedule: (run) => void setImmediate(run),
+      timerDriver: createTimerDriver(),
+      // The owner starts a successor, which begins with what is in force.
+      onFatal: ({ error }) => {
+        throw error;
+      },
+    });
+    this.#plane = startControlPlane({
+      system: this.#system,
+      source: this.#pairs,
+      limits: this.#pairs,
+      config: throttleConfig(inForce.config),
+      restored: { history, totals: this.#totals() },
+      onHistory: (newest) => this.#report({ kind: 'history', history: newest }),
+      onEvent: (event) => this.#tell(event),
+      onMetrics: (metrics) => this.#publish(metrics),
+    });
+    this.#intake = new BusyIntake(arena, (count) => this.#plane.busy(count));
+  }
+
+  /** From here on threads may offer themselves. */
+  start(threadId: number): void {
+    this.#intake.start();
+    this.#ticker.run(needsCoarseClock(this.#inForce.config));
+    this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
+    this.#upkeep.nudge();
+    Atomics.store(this.#arena.i32, HEADER.CONTROL_THREAD >>> 2, threadId);
+    this.#changed();
+    this.#report({ kind: 'ready' });
+  }
+
+  /** Something came by `postMessageToThread`. */
+  receive(message: unknown): void {
+    this.#watch.receive(message);
+  }
+
+  async close(): Promise<void> {
+    this.#watch.tell({ kind: 'closed' });
+    clearInterval(this.#look);
+    clearInterval(this.#rates);
+    this.#ticker.run(false);
+    this.#upkeep.close();
+    this.#intake.close();
+    await this.#system.stop({ deadlineMs: 200 });
+    this.#watch.close();
+  }
+
+  #lookAround(): void {
+    this.#intake.drain();
+    this.#watch.look(this.#clock.nowNs() / 1e6);
+  }
+
+  #ended(index: number, claim: number): void {
+    if (this.#registry.claimOf(index) !== claim) return;
+    this.#intake.reset(index);
+    if (!this.#registry.free({ index, claim })) return;
+    this.#keeper.sweep();
+    this.#upkeep.nudge();
+    const threads = this.#registry.attached().length;
+    this.#report({ kind: 'event', event: { name: 'thread-ended', event: { threads } } });
+  }
+
+  #answer(request: Request, answer: (reply: Reply) => void): void {
+    try {
+      answer({ kind: 'reply', id: request.id, version: this.#change(request) });
+    } catch (error) {
+      answer({ kind: 'failed', id: request.id, error: encodeError(error) });
+    }
+  }
+
+  #change(request: Request): number {
+    const { config, version } = this.#inForce;
+    const next =
+      request.kind === 'update'
+        ? applyPatch(config, request.patch, this.#cores)
+        : reloadConfig(config, request.options, this.#cores);
+    const inForce = { config: next, version: version + 1 };
+    applyConfig(this.#arena, inForce, this.#cores, this.#clock.nowNs());
+    this.#inForce = inForce;
+    this.#plane.configure(throttleConfig(next));
+    this.#ticker.run(needsCoarseClock(next));
+    this.#changed();
+    this.#report({ kind: 'config', inForce });
+    return inForce.version;
+  }
+
+  /** Wakes blocked callers, and tells the loops of all threads. */
+  #changed(): void {
+    const { i32 } = this.#arena;
+    Atomics.add(i32, HEADER.CHANGES >>> 2, 1);
+    Atomics.notify(i32, HEADER.CHANGES >>> 2);
+    this.#watch.tell({ kind: 'changed' });
+  }
+
+  #tell(change: ThrottleEvent): void {
+    const { level, atMs } = change;
+    Atomics.store(this.#arena.i32, HEADER.LEVEL >>> 2, level);
+    if (level > 0) this.#rates ??= setInterval(() => void this.#noteRates(), RATES_MS);
+    else {
+      clearInterval(this.#rates);
+      this.#rates = undefined;
+    }
+    if (change.kind === 'restored') return;
+    const event = { level, atMs, actions: change.actions };
+    this.#report({ kind: 'event', event: { name: change.kind, event } });
+  }
+
+  async #noteRates(): Promise<void> {
+    try {
+      const { limits } = await this.#plane.snapshot();
+      noteCurrentRates(this.#arena, this.#pairs, this.#directory, limits);
+    } catch {
+      // The actors are being restarted; the next round is soon.
+    }
+  }
+
+  #publish(metrics: ThrottleMetrics): void {
+    const { f64 } = this.#arena;
+    const at = HEADER.TOTALS >>> 3;
+    f64[at + TOTALS.UPGRADES] = metrics.upgrades;
+    f64[at + TOTALS.DOWNGRADES] = metrics.downgrades;
+    f64[at + TOTALS.BUSY] = metrics.busy;
+    f64[at + TOTALS.UPGRADES_60S] = metrics.upgrades60s;
+    f64[at + TOTALS.DOWNGRADES_60S] = metrics.downgrades60s;
+    f64[at + TOTALS.BUSY_60S] = metrics.busy60s;
+  }
+
+  #totals(): { upgrades: number; downgrades: number; busy: number } {
+    const total = (index: number): number =>
+      this.#arena.f64[(HEADER.TOTALS >>> 3) + index] as number;
+    return {
+      upgrades: total(TOTALS.UPGRADES),
+      downgrades: total(TOTALS.DOWNGRADES),
+      busy: total(TOTALS.BUSY),
+    };
+  }
+
+  #report(report: Report): void {
+    this.#owner.postMessage(report);
+  }
+}
+
+function throttleConfig({ tables }: ResolvedConfig): ThrottleConfig {
+  return { ...tables };
+}

@@ -1,0 +1,295 @@
+/**
+ * The host-level limit of one RPC type as one thread uses it: the same verbs as the gate's, bound to the RPC type, and
+ * the fastest way in. One bucket for the whole process.
+ */
+import { IllegalStateError, RuntimeClosedError } from '../shared/errors.js';
+import { TakeCode } from '../shared/kernel/port.js';
+import { HEADER, MARK, THREAD } from '../shared/layout.js';
+import { checkWeight } from '../shared/quota.js';
+import { rpcMarks } from '../shared/rpc-names.js';
+import { impossible } from '../shared/token-bucket.js';
+import { QueuedBucket } from './queued-bucket.js';
+import type { ThreadContext } from './thread-context.js';
+import type { WaitHistograms } from './wait-histograms.js';
+import { checkMaxWait, checkSignal } from './wait-options.js';
+import { type Grant, WaitQueue } from './wait-queue.js';
+
+export interface AcquireOptions {
+  /** Permits, an integer >= 1. Default 1. */
+  readonly n?: number;
+  /** Longest wait in ms; 0: do not wait. Default: `waiting.maxWaitMs` of the configuration. */
+  readonly maxWaitMs?: number;
+  /** Ends the wait; nothing stays taken that can be given back. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Waited {
+  /** How long the caller was held, in ms. */
+  readonly waitedMs: number;
+}
+
+const FREE: Grant = { booking: undefined, waitedNs: 0 };
+/** A coarse clock that is older stands still: whoever ticked it is gone. */
+const STALE_NS = 20e6;
+
+export class HostLimiter {
+  readonly id: number;
+  readonly rpc: string;
+  readonly #thread: ThreadContext;
+  readonly #kernel: ThreadContext['arena']['kernel'];
+  readonly #bucket: number;
+  readonly #shadow: number;
+  readonly #stats: number;
+  readonly #name: number;
+  readonly #bytes: Uint8Array;
+  readonly #waits: WaitHistograms;
+  readonly #limiter: QueuedBucket;
+  readonly #queue: WaitQueue;
+  readonly #isMainThread: boolean;
+  #coarse: boolean;
+  #closed: RuntimeClosedError | undefined;
+
+  constructor(
+    thread: ThreadContext,
+    rpc: { readonly id: number; readonly name: string },
+    waits: WaitHistograms,
+    isMainThread: boolean,
+  ) {
+    const { layout, kernel, buffer } = thread.arena;
+    this.id = rpc.id;
+    this.rpc = rpc.name;
+    this.#thread = thread;
+    this.#kernel = kernel;
+    this.#bucket = layout.bucket(rpc.id, false);
+    this.#shadow = layout.bucket(rpc.id, true);
+    this.#stats = thread.place.stats(rpc.id, 'host');
+    this.#name = layout.name(rpc.id);
+    this.#bytes = new Uint8Array(buffer);
+    this.#waits = waits;
+    this.#limiter = new QueuedBucket(thread, rpc.name, {
+      bucket: this.#bucket,
+      stats: this.#stats,
+    });
+    this.#queue = new WaitQueue(this.#limiter, thread);
+    this.#isMainThread = isMainThread;
+    this.#coarse = this.#readsCoarse();
+  }
+
+  /**
+   * Takes `n` permits if they are there. Never waits.
+   * @throws RangeError when `n` is more than the burst, RuntimeClosedError.
+   */
+  tryAcquire(n = 1): boolean {
+    if (
+      this.#coarse &&
+      n === 1 &&
+      this.#kernel.tryAcquireCoarse(this.#bucket, this.#stats) === TakeCode.GRANTED
+    ) {
+      return true;
+    }
+    return this.#tryPrecise(checkWeight(n));
+  }
+
+  /**
+   * Takes `n` permits, waiting for them if need be. First come, first served within a thread; in the order of
+   * reservations across threads.
+   * @throws RateLimitExceededError when the wait would be longer than `maxWaitMs` or the queue is full; the signal's
+   * reason when it aborts; RangeError; RuntimeClosedError.
+   */
+  async acquire(options: AcquireOptions = {}): Promise<Waited> {
+    const n = checkWeight(options.n ?? 1);
+    const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
+    const grant = await this.enter(n, maxWaitMs, checkSignal(options.signal));
+    this.spend(grant);
+    return { waitedMs: grant.waitedNs / 1e6 };
+  }
+
+  /**
+   * As {@link acquire}, blocking the thread: for CPU-bound worker threads.
+   * @throws also IllegalStateError on the main thread, and while waiters of this thread are queued.
+   */
+  acquireSync(options: Omit<AcquireOptions, 'signal'> = {}): Waited {
+    const n = checkWeight(options.n ?? 1);
+    const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
+    if (this.#isMainThread)
+      throw new IllegalStateError('acquireSync must not block the main thread');
+    if (this.#queue.size > 0) {
+      throw new IllegalStateError(
+        `acquireSync would overtake ${this.#queue.size} waiters of this thread`,
+      );
+    }
+    this.#checkOpen();
+    if (this.#dryRun(n, maxWaitMs)) return { waitedMs: 0 };
+    const since = this.#thread.nowNs();
+    this.spend(this.#block(n, since, since + maxWaitMs * 1e6));
+    const waitedNs = this.#thread.nowNs() - since;
+    this.#waits.record('host', waitedNs);
+    return { waitedMs: waitedNs / 1e6 };
+  }
+
+  /**
+   * Takes `n` permits in any case, in debt if need be; the caller waits by itself.
+   * @returns how long, in ms. @throws RangeError when the debt would pass a year; RuntimeClosedError.
+   */
+  reserve(n = 1): { readonly waitMs: number } {
+    checkWeight(n);
+    this.#checkOpen();
+    if (this.#dryRun(n, Number.POSITIVE_INFINITY)) return { waitMs: 0 };
+    const now = this.#thread.nowNs();
+    const wait = this.#kernel.reserve(
+      this.#bucket,
+      this.#stats,
+      this.#thread.scratch,
+      now,
+      n,
+      Number.POSITIVE_INFINITY,
+    );
+    if (wait === Number.NEGATIVE_INFINITY)
+      throw new RangeError(`n must not lead into more than a year of debt, got ${n}`);
+    if (Number.isNaN(wait)) return { waitMs: 0 };
+    this.#limiter.spendTokens(n);
+    return { waitMs: wait / 1e6 };
+  }
+
+  /** Takes `n` permits for a call that has not started yet: to be spent or cancelled. */
+  enter(n: number, maxWaitMs: number, signal: AbortSignal | undefined): Grant | Promise<Grant> {
+    this.#checkOpen();
+    if (this.#dryRun(n, maxWaitMs)) return FREE;
+    const grant = this.#queue.acquire(n, maxWaitMs, signal);
+    return grant instanceof Promise ? this.#wait(grant) : grant;
+  }
+
+  spend({ booking }: Grant): void {
+    if (booking !== undefined) this.#limiter.spend(booking);
+  }
+
+  cancel({ booking }: Grant): void {
+    if (booking !== undefined) this.#limiter.cancel(booking, this.#thread.nowNs());
+  }
+
+  /** Limits or settings may have changed. */
+  refresh(): void {
+    this.#coarse = this.#readsCoarse();
+    const settings = this.#thread.settings();
+    if (!settings.host || settings.hostDryRun) this.#queue.releaseAll();
+    else this.#queue.pump();
+  }
+
+  rejectAll(reason: unknown): void {
+    this.#queue.rejectAll(reason);
+  }
+
+  /** Rejects the waiters and takes no more calls: the thread's counters are no longer its own. */
+  close(reason: RuntimeClosedError): void {
+    this.#queue.rejectAll(reason);
+    this.#coarse = false;
+    this.#closed = reason;
+  }
+
+  /** Waiters of this thread. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  #tryPrecise(n: number): boolean {
+    if (this.#closed !== undefined) throw this.#closed;
+    const now = this.#thread.nowNs();
+    const code = this.#kernel.tryAcquire(this.#bucket, this.#stats, now, n);
+    if (this.#coarse) this.#mendClock(now);
+    switch (code) {
+      case TakeCode.GRANTED:
+        return true;
+      case TakeCode.REFUSED:
+        return false;
+      case TakeCode.CLOSED:
+        throw new RuntimeClosedError();
+      case TakeCode.IMPOSSIBLE:
+        throw impossible(n, this.#limiter.burst());
+      default:
+        this.#dryRun(n, 0);
+        return true;
+    }
+  }
+
+  /** Charges the shadow bucket instead. @returns whether this is a dry run. */
+  #dryRun(n: number, maxWaitMs: number): boolean {
+    if (!this.#thread.settings().hostDryRun) return false;
+    const { place, scratch } = this.#thread;
+    const now = this.#thread.nowNs();
+    const maxWaitNs = maxWaitMs * 1e6;
+    const wait = this.#kernel.reserve(this.#shadow, place.shadowStats, scratch, now, n, maxWaitNs);
+    if (wait > 0) this.#waits.record('dryRun', wait);
+    else if (wait < 0) this.#waits.record('dryRun', -wait - 1);
+    return true;
+  }
+
+  /** A refusal, or a clock without a time, has made us read the precise clock: others may use it. */
+  #mendClock(now: number): void {
+    this.#coarse = this.#readsCoarse();
+    const coarse = this.#kernel.clock();
+    if (coarse === 0) return;
+    if (now - coarse > STALE_NS) this.#kernel.retireClock(coarse);
+    else this.#kernel.publishClock(now);
+    const { f64 } = this.#thread.arena;
+    if (now - coarse > (f64[HEADER.MAX_LAG >>> 3] as number))
+      f64[HEADER.MAX_LAG >>> 3] = now - coarse;
+  }
+
+  #block(n: number, since: number, deadline: number): Grant {
+    const { i32 } = this.#thread.arena;
+    let booked = this.#limiter.book(since, n, deadline - since);
+    for (let now = since; ; now = this.#thread.nowNs()) {
+      const change = Atomics.load(i32, HEADER.CHANGES >>> 2);
+      if (booked.kind === 'free') return FREE;
+      if (booked.kind === 'impossible') throw this.#limiter.impossible(n);
+      if (booked.kind === 'refused') throw this.#limiter.refusal(booked.waitNs / 1e6, 'wait');
+      const { booking } = booked;
+      if (this.#thread.closing()) {
+        this.#limiter.cancel(booking, now);
+        throw new RuntimeClosedError();
+      }
+      if (booking.epoch !== this.#limiter.epoch()) {
+        const revision = this.#limiter.revise(booking);
+        if (revision.kind === 'impossible') this.#limiter.cancel(booking, now);
+        else if (revision.kind !== 'booked') this.#limiter.forget(booking);
+        booked =
+          revision.kind === 'void'
+            ? this.#limiter.book(now, n, Math.max(deadline - now, 0))
+            : revision;
+        continue;
+      }
+      if (booking.atNs <= now) return { booking, waitedNs: now - since };
+      if (now > deadline) {
+        this.#limiter.cancel(booking, now);
+        throw this.#limiter.refusal((booking.atNs - now) / 1e6, 'wait');
+      }
+      Atomics.wait(
+        i32,
+        HEADER.CHANGES >>> 2,
+        change,
+        (Math.min(booking.atNs, deadline) - now) / 1e6 + 0.01,
+      );
+    }
+  }
+
+  async #wait(pending: Promise<Grant>): Promise<Grant> {
+    const active = this.#thread.place.header + THREAD.ACTIVE;
+    this.#thread.count(active, 1);
+    try {
+      const grant = await pending;
+      this.#waits.record('host', grant.waitedNs);
+      return grant;
+    } finally {
+      this.#thread.count(active, -1);
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined) throw this.#closed;
+    if (this.#thread.closing()) throw new RuntimeClosedError();
+  }
+
+  #readsCoarse(): boolean {
+    return (rpcMarks(this.#bytes, this.#name) & MARK.COARSE) !== 0;
+  }
+}

@@ -1,0 +1,142 @@
+/** The arena's (rpc, table) pairs and their strict limiters, as the throttle's actors see them. Control thread only. */
+import type { LimitAction, PairKey, PairLimit } from '../actors/throttle/limit-action.js';
+import type { LimitPort, PairCell, PairSource, PairVisitor } from '../actors/throttle/ports.js';
+import type { Arena } from '../shared/arena.js';
+import type { DirectoryKeeper } from '../shared/directory-keeper.js';
+import { INTERVAL_MASK } from '../shared/kernel/port.js';
+import type { KeyDirectory } from '../shared/key-directory.js';
+import { cellWords } from '../shared/limiter-words.js';
+import { intervalNs, MAX_QPS } from '../shared/quota.js';
+import type { Clock } from './clock.js';
+import type { RpcTable } from './rpc-table.js';
+
+export interface PairStoreParts {
+  readonly arena: Arena;
+  readonly clock: Clock;
+  readonly rpcs: RpcTable;
+  readonly directory: KeyDirectory;
+  readonly keeper: DirectoryKeeper;
+  /** Limits have changed: tell the threads. */
+  readonly onChange: () => void;
+  /** A pair was removed: the directory wants upkeep. */
+  readonly onDrop: () => void;
+}
+
+/** A floor far below any that is configured; a rate has to fit the arena's words. */
+const LEAST_QPS = 1e-6;
+/** Texts of long keys that are remembered; beyond it the oldest half is dropped. */
+const MAX_LONG_KEYS = 4096;
+
+export class PairStore implements PairSource, LimitPort {
+  readonly capacity: number;
+  readonly #parts: PairStoreParts;
+  /** Cells of keys that are held as prefix and hash, by the text that stands for them. */
+  readonly #longKeys = new Map<string, number>();
+
+  constructor(parts: PairStoreParts) {
+    this.#parts = parts;
+    this.capacity = parts.arena.layout.capacity.pairs;
+  }
+
+  visit(visitor: PairVisitor): void {
+    this.#parts.directory.visit(visitor);
+  }
+
+  describe(cell: number): PairKey {
+    const { directory, rpcs } = this.#parts;
+    const { space, key, hashed } = directory.describe(directory.cellAt(cell));
+    const rpc = rpcs.all()[space]?.name ?? String(space);
+    if (hashed) this.#rememberLong(`${rpc}\u0000${key}`, cell);
+    return { rpc, table: key };
+  }
+
+  locate(rpc: string, table: string): PairCell | undefined {
+    const { directory } = this.#parts;
+    const offset = this.#offsetOf(rpc, table, false);
+    if (offset === 0) return undefined;
+    return { cell: directory.indexOf(offset), generation: directory.generationOf(offset) };
+  }
+
+  rpcId(rpc: string): number | undefined {
+    return this.#parts.rpcs.find(rpc)?.id;
+  }
+
+  drop(cell: number, generation: number): boolean {
+    const { directory, keeper } = this.#parts;
+    if (directory.generationOf(directory.cellAt(cell)) !== generation) return false;
+    const dropped = keeper.remove(cell, (index) => this.#limitOf(index) > 0);
+    if (dropped) this.#parts.onDrop();
+    return dropped;
+  }
+
+  apply(actions: readonly LimitAction[]): void {
+    const { arena, clock } = this.#parts;
+    for (const action of actions) {
+      const offset = this.#offsetOf(action.rpc, action.table, action.type === 'set_limit');
+      if (offset === 0) continue;
+      if (action.type === 'remove_limit') {
+        arena.kernel.strictConfigure(offset, clock.nowNs(), 0, 0, 1);
+      } else {
+        const qps = Math.min(Math.max(action.qpsLimit, LEAST_QPS), MAX_QPS);
+        const reset = action.resetReservation ? 1 : 0;
+        arena.kernel.strictConfigure(
+          offset,
+          clock.nowNs(),
+          intervalNs(qps),
+          action.qpsLimit,
+          reset,
+        );
+      }
+    }
+    if (actions.length > 0) this.#parts.onChange();
+  }
+
+  inForce(): readonly PairLimit[] {
+    const { directory, rpcs } = this.#parts;
+    const known = rpcs.all().length;
+    const limits: PairLimit[] = [];
+    directory.visit((cell, _generation, space) => {
+      if (space >= known) return;
+      const qpsLimit = this.#limitOf(cell);
+      if (qpsLimit > 0) limits.push({ ...this.describe(cell), qpsLimit });
+    });
+    return limits;
+  }
+
+  #limitOf(cell: number): number {
+    const { arena, directory } = this.#parts;
+    const offset = directory.cellAt(cell);
+    // Most cells have no limit in any slot: look before reading on.
+    const { u64 } = arena;
+    for (let slot = 0; slot < 4; slot++) {
+      if (((u64[(offset + 16 + slot * 16) >>> 3] as bigint) & INTERVAL_MASK) !== 0n) {
+        return cellWords(arena, offset).qps();
+      }
+    }
+    return 0;
+  }
+
+  #offsetOf(rpc: string, table: string, insert: boolean): number {
+    const { directory, rpcs } = this.#parts;
+    const id = rpcs.find(rpc)?.id;
+    if (id === undefined) return 0;
+    const long = this.#longKeys.get(`${rpc}\u0000${table}`);
+    if (long !== undefined) {
+      const offset = directory.cellAt(long);
+      const { key, space } = directory.describe(offset);
+      if (directory.isLive(offset) && space === id && key === table) return offset;
+    }
+    return insert ? directory.findOrInsert(id, table) : directory.find(id, table);
+  }
+
+  #rememberLong(id: string, cell: number): void {
+    if (this.#longKeys.size >= MAX_LONG_KEYS) {
+      let drop = MAX_LONG_KEYS / 2;
+      for (const key of this.#longKeys.keys()) {
+        if (drop-- === 0) break;
+        this.#longKeys.delete(key);
+      }
+    }
+    this.#longKeys.set(id, cell);
+  }
+}

@@ -1,0 +1,110 @@
+/** A host bucket as a queue sees it, with the accounts of its permits in this thread's counters. */
+import { type Booking, type Revision, revise } from '../shared/booking.js';
+import { RateLimitExceededError } from '../shared/errors.js';
+import { STATS } from '../shared/kernel/port.js';
+import { bookingAt, bucketWords, type LimiterWords } from '../shared/limiter-words.js';
+import { impossible } from '../shared/token-bucket.js';
+import type { ThreadContext } from './thread-context.js';
+import type { Booked, QueuedLimiter } from './wait-queue.js';
+
+export interface BucketOffsets {
+  readonly bucket: number;
+  readonly stats: number;
+}
+
+export class QueuedBucket implements QueuedLimiter {
+  readonly #thread: ThreadContext;
+  readonly #rpc: string;
+  readonly #at: BucketOffsets;
+  readonly #words: LimiterWords;
+
+  constructor(thread: ThreadContext, rpc: string, at: BucketOffsets) {
+    this.#thread = thread;
+    this.#rpc = rpc;
+    this.#at = at;
+    this.#words = bucketWords(thread.arena, at.bucket);
+  }
+
+  epoch(): number {
+    return this.#words.epoch();
+  }
+
+  intervalNs(): number {
+    return this.#words.terms(this.#words.epoch()).intervalNs;
+  }
+
+  burst(): number {
+    const { intervalNs, tauNs } = this.#words.terms(this.#words.epoch());
+    return intervalNs === 0 ? Number.POSITIVE_INFINITY : Math.round(tauNs / intervalNs);
+  }
+
+  book(nowNs: number, n: number, maxWaitNs: number): Booked {
+    if (n > this.burst()) return { kind: 'impossible' };
+    const { arena, scratch } = this.#thread;
+    const wait = arena.kernel.reserve(
+      this.#at.bucket,
+      this.#at.stats,
+      scratch,
+      nowNs,
+      n,
+      maxWaitNs,
+    );
+    if (wait >= 0) {
+      return { kind: 'booked', booking: bookingAt(arena, this.#words, scratch, n, nowNs + wait) };
+    }
+    if (Number.isNaN(wait)) return { kind: 'free' };
+    return { kind: 'refused', waitNs: -wait - 1 };
+  }
+
+  revise(booking: Booking): Revision {
+    return revise(booking, this.#words.changesSince(booking.epoch), false);
+  }
+
+  spend(booking: Booking): void {
+    this.spendTokens(booking.n);
+  }
+
+  spendTokens(n: number): void {
+    this.#count(STATS.SPENT, n);
+  }
+
+  cancel(booking: Booking, nowNs: number): void {
+    const { arena, scratch } = this.#thread;
+    // A re-planned booking has no end of its own any more; all ones is the end of nobody.
+    arena.u64[scratch >>> 3] = booking.undo?.begin ?? 0n;
+    arena.u64[(scratch + 8) >>> 3] = booking.undo?.end ?? 0xffff_ffff_ffff_ffffn;
+    const returned = arena.kernel.giveBack(
+      this.#at.bucket,
+      this.#at.stats,
+      scratch,
+      nowNs,
+      booking.n,
+    );
+    if (returned === 0) this.#count(STATS.LOST, booking.n);
+  }
+
+  forget(booking: Booking): void {
+    this.#count(STATS.RETURNED, booking.n);
+  }
+
+  refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError {
+    this.#count(STATS.REFUSED, 1);
+    const why =
+      reason === 'full'
+        ? 'its queue in this thread is full'
+        : `the wait would be ${retryAfterMs.toFixed(1)} ms`;
+    return new RateLimitExceededError(`host limit of ${this.#rpc}: ${why}`, {
+      retryAfterMs,
+      stage: reason === 'full' ? 'queue' : 'host',
+      rpc: this.#rpc,
+    });
+  }
+
+  impossible(n: number): RangeError {
+    return impossible(n, this.burst());
+  }
+
+  #count(counter: number, n: number): void {
+    this.#thread.count(this.#at.stats + counter, n);
+  }
+}

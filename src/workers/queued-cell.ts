@@ -1,0 +1,99 @@
+/** A pair's strict limiter as a queue sees it, with the accounts of its slots in this thread's counters. */
+import { type Booking, type Revision, revise } from '../shared/booking.js';
+import { RateLimitExceededError } from '../shared/errors.js';
+import { STATS } from '../shared/kernel/port.js';
+import { bookingAt, cellWords, type LimiterWords } from '../shared/limiter-words.js';
+import type { ThreadContext } from './thread-context.js';
+import type { Booked, QueuedLimiter } from './wait-queue.js';
+
+export interface CellOffsets {
+  readonly cell: number;
+  readonly stats: number;
+}
+
+export class QueuedCell implements QueuedLimiter {
+  readonly #thread: ThreadContext;
+  readonly #pair: { readonly rpc: string; readonly table: string };
+  readonly #at: CellOffsets;
+  readonly #words: LimiterWords;
+
+  constructor(
+    thread: ThreadContext,
+    pair: { readonly rpc: string; readonly table: string },
+    at: CellOffsets,
+  ) {
+    this.#thread = thread;
+    this.#pair = pair;
+    this.#at = at;
+    this.#words = cellWords(thread.arena, at.cell);
+  }
+
+  epoch(): number {
+    return this.#words.epoch();
+  }
+
+  intervalNs(): number {
+    return this.#words.terms(this.#words.epoch()).intervalNs;
+  }
+
+  book(nowNs: number, _n: number, maxWaitNs: number): Booked {
+    const { arena, scratch } = this.#thread;
+    const wait = arena.kernel.strictReserve(
+      this.#at.cell,
+      this.#at.stats,
+      scratch,
+      nowNs,
+      maxWaitNs,
+    );
+    if (wait >= 0) {
+      return { kind: 'booked', booking: bookingAt(arena, this.#words, scratch, 1, nowNs + wait) };
+    }
+    if (Number.isNaN(wait)) return { kind: 'free' };
+    return { kind: 'refused', waitNs: -wait - 1 };
+  }
+
+  revise(booking: Booking): Revision {
+    return revise(booking, this.#words.changesSince(booking.epoch), true);
+  }
+
+  spend(booking: Booking): void {
+    this.#count(STATS.SPENT, booking.n);
+  }
+
+  cancel(booking: Booking): void {
+    const { arena, scratch } = this.#thread;
+    if (booking.undo !== undefined) {
+      arena.u64[scratch >>> 3] = booking.undo.begin;
+      arena.u64[(scratch + 8) >>> 3] = booking.undo.end;
+      if (arena.kernel.strictGiveBack(this.#at.cell, this.#at.stats, scratch) === 1) return;
+    }
+    this.#count(STATS.LOST, booking.n);
+  }
+
+  forget(booking: Booking): void {
+    this.#count(STATS.RETURNED, booking.n);
+  }
+
+  refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError {
+    this.#count(STATS.REFUSED, 1);
+    const { rpc, table } = this.#pair;
+    const why =
+      reason === 'full'
+        ? 'its queue in this thread is full'
+        : `the wait would be ${retryAfterMs.toFixed(1)} ms`;
+    return new RateLimitExceededError(`limit of table ${table} for ${rpc}: ${why}`, {
+      retryAfterMs,
+      stage: reason === 'full' ? 'queue' : 'table',
+      rpc,
+      table,
+    });
+  }
+
+  impossible(n: number): RangeError {
+    return new RangeError(`n must be 1 for a strict limiter, got ${n}`);
+  }
+
+  #count(counter: number, n: number): void {
+    this.#thread.count(this.#at.stats + counter, n);
+  }
+}

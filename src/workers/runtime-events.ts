@@ -1,0 +1,40 @@
+/** What a runtime tells of itself, by `runtime.on(name, listener)`. */
+import type { LimitAction } from '../actors/throttle/limit-action.js';
+
+/** A change of the table limits. Times are ms since the runtime's epoch. */
+export interface ThrottleChange {
+  /** Upgrades in force afterwards. */
+  readonly level: number;
+  readonly actions: readonly LimitAction[];
+  readonly atMs: number;
+}
+
+export interface RuntimeEvents {
+  /** The hottest tables were slowed. `actions` may be empty: nothing was fast enough to be slowed. */
+  readonly upgrade: ThrottleChange;
+  /** The newest upgrade was undone. */
+  readonly downgrade: ThrottleChange;
+  /** Table limits were switched off; all of them are gone. */
+  readonly lifted: ThrottleChange;
+  /** A new configuration is in force in every thread. */
+  readonly config: { readonly version: number };
+  /** An attached thread has ended, or left. */
+  readonly 'thread-ended': { readonly threads: number };
+  /** The control thread has died and its successor has taken over; limits in force were not touched. `reason`: '' when it just ended. */
+  readonly 'control-restart': {
+    readonly generation: number;
+    readonly restarts: number;
+    readonly level: number;
+    readonly reason: string;
+  };
+  /** Shared WebAssembly memory was refused: the slower `Atomics` kernel is in use. */
+  readonly 'kernel-fallback': { readonly reason: string };
+  readonly closed: Record<string, never>;
+}
+
+export type RuntimeEventName = keyof RuntimeEvents;
+
+/** One event with its name, as it crosses threads. */
+export type ControlEvent = {
+  readonly [Name in RuntimeEventName]: { readonly name: Name; readonly event: RuntimeEvents[Name] };
+}[RuntimeEventName];

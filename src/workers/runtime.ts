@@ -1,0 +1,217 @@
+/** The owner's facade: creates the arena, keeps the control thread running, shows the state, closes it all. */
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { availableParallelism } from 'node:os';
+import {
+  getEnvironmentData,
+  MessageChannel,
+  type MessagePort,
+  setEnvironmentData,
+  threadId,
+} from 'node:worker_threads';
+import { type Arena, createArena } from '../shared/arena.js';
+import { RuntimeClosedError } from '../shared/errors.js';
+import { HEADER } from '../shared/layout.js';
+import { serveAdmin } from './admin.js';
+import { applyConfig } from './apply-config.js';
+import { attach, attachedGate } from './attach.js';
+import { clockEpoch, createClock } from './clock.js';
+import type { ConfigPatch, RuntimeOptions } from './config/options.js';
+import { resolveConfig } from './config/resolve-config.js';
+import type { ResolvedConfig } from './config/resolved-config.js';
+import { ControlThread } from './control-thread.js';
+import type { Gate } from './gate.js';
+import { ENVIRONMENT_KEY, HANDLE_VERSION, type RuntimeHandle } from './handle.js';
+import { RpcTable } from './rpc-table.js';
+import type { RuntimeEventName, RuntimeEvents } from './runtime-events.js';
+import type { RuntimeSnapshot } from './snapshot.js';
+import { createSnapshotReader, type SnapshotReader } from './snapshot-reader.js';
+
+export interface CloseOptions {
+  /** How long calls under way may still take, ms. Default 5000. */
+  readonly deadlineMs?: number;
+}
+
+const DRAIN_POLL_MS = 5;
+
+/**
+ * Starts a runtime: checks the options, lays out the arena, starts the control thread. Threads that are started from now
+ * on find it with `attach()`.
+ * @throws (rejects) ConfigError, before anything has been started.
+ */
+export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const cores = availableParallelism();
+  const config = resolveConfig(options, cores);
+  const {
+    arena,
+    handle: arenaHandle,
+    fallback,
+  } = createArena(config.capacity, process.env['SPILLWAY_KERNEL'] === 'twin');
+  const epoch = clockEpoch();
+  const inForce = { config, version: 1 };
+  applyConfig(arena, inForce, cores, createClock(epoch).nowNs());
+  const handle: RuntimeHandle = {
+    version: HANDLE_VERSION,
+    runtimeId: randomUUID(),
+    epoch,
+    ownerThreadId: threadId,
+    arena: arenaHandle,
+  };
+  const events = new EventEmitter();
+  const control = new ControlThread({
+    arena,
+    handle,
+    cores,
+    inForce,
+    emit: ({ name, event }) => void events.emit(name, event),
+  });
+  await control.start();
+  const runtime = new Runtime({
+    arena,
+    handle,
+    control,
+    events,
+    options: structuredClone(options),
+  });
+  if (fallback !== undefined) {
+    const event: RuntimeEvents['kernel-fallback'] = { reason: fallback.message };
+    // After the caller has had its chance to listen.
+    setImmediate(() => events.emit('kernel-fallback', event));
+  }
+  return runtime;
+}
+
+interface RuntimeParts {
+  readonly arena: Arena;
+  readonly handle: RuntimeHandle;
+  readonly control: ControlThread;
+  readonly events: EventEmitter;
+  readonly options: RuntimeOptions;
+}
+
+/** One per process, as a rule; made by {@link createRuntime}. Does not keep the process alive. */
+export class Runtime {
+  readonly #parts: RuntimeParts;
+  readonly #snapshots: SnapshotReader;
+  readonly #ports = new Set<MessagePort>();
+  readonly #listen = (): void => undefined;
+  #closing: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(parts: RuntimeParts) {
+    const { arena, handle } = parts;
+    this.#parts = parts;
+    this.#snapshots = createSnapshotReader(arena, new RpcTable(arena), createClock(handle.epoch));
+    setEnvironmentData(ENVIRONMENT_KEY, handle as never);
+    // Being listened to is what tells a probe that the owner is alive.
+    process.on('workerMessage', this.#listen);
+  }
+
+  /** For `attach()` in a thread that was started earlier, or elsewhere: give it as `workerData` or in a message. */
+  handle(): RuntimeHandle {
+    return this.#parts.handle;
+  }
+
+  /** The owner thread's own gate. @throws RuntimeClosedError. */
+  get gate(): Gate {
+    if (this.#closing !== undefined) throw new RuntimeClosedError();
+    return attach(this.#parts.handle);
+  }
+
+  /** The configuration in force: all options, resolved, frozen. */
+  config(): ResolvedConfig {
+    return this.#parts.control.inForce.config;
+  }
+
+  /** Counts configuration changes from 1. */
+  get configVersion(): number {
+    return this.#parts.control.inForce.version;
+  }
+
+  /** Which kernel makes the decisions; `twin` where shared WebAssembly memory was refused. */
+  get kernel(): 'wasm' | 'twin' {
+    return this.#parts.arena.kernel.kind;
+  }
+
+  /**
+   * Changes the configuration in all threads as one versioned change; also from any other thread, with
+   * `gate.updateConfig` or an admin port.
+   * @throws (rejects) ConfigError; the old one stays in force.
+   */
+  async updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }> {
+    return this.gate.updateConfig(patch);
+  }
+
+  /** Goes back to the options of the start, with `configFile` read again. */
+  async reloadConfig(): Promise<{ readonly version: number }> {
+    return this.gate.reloadConfig(this.#parts.options);
+  }
+
+  /** One end of an admin channel, to be sent to another thread and given to `connectAdmin` there. */
+  adminPort(): MessagePort {
+    if (this.#closing !== undefined) throw new RuntimeClosedError();
+    const { port1, port2 } = new MessageChannel();
+    serveAdmin(this, port1);
+    this.#ports.add(port1);
+    port1.once('close', () => this.#ports.delete(port1));
+    return port2;
+  }
+
+  /** Totals, limits and accounts, read from shared memory at this moment. */
+  snapshot(): RuntimeSnapshot {
+    return this.#snapshots.read();
+  }
+
+  on<Name extends RuntimeEventName>(
+    name: Name,
+    listener: (event: RuntimeEvents[Name]) => void,
+  ): this {
+    this.#parts.events.on(name, listener);
+    return this;
+  }
+
+  off<Name extends RuntimeEventName>(
+    name: Name,
+    listener: (event: RuntimeEvents[Name]) => void,
+  ): this {
+    this.#parts.events.off(name, listener);
+    return this;
+  }
+
+  /**
+   * Takes no new calls, lets those under way finish for at most `deadlineMs`, rejects who still waits with
+   * RuntimeClosedError, ends the control thread. Idempotent; leaves no handle.
+   */
+  close({ deadlineMs = 5000 }: CloseOptions = {}): Promise<void> {
+    if (!(typeof deadlineMs === 'number' && deadlineMs >= 0 && deadlineMs <= 86_400_000)) {
+      return Promise.reject(
+        new RangeError(`deadlineMs must be from 0 to 86400000, got ${String(deadlineMs)}`),
+      );
+    }
+    this.#closing ??= this.#close(deadlineMs);
+    return this.#closing;
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
+    const { arena, handle, control, events } = this.#parts;
+    arena.kernel.close();
+    Atomics.add(arena.i32, HEADER.CHANGES >>> 2, 1);
+    // Those who block their thread end now: nobody could wake them later.
+    Atomics.notify(arena.i32, HEADER.CHANGES >>> 2);
+    if (
+      (getEnvironmentData(ENVIRONMENT_KEY) as unknown as RuntimeHandle | undefined)?.runtimeId ===
+      handle.runtimeId
+    ) {
+      setEnvironmentData(ENVIRONMENT_KEY, undefined as never);
+    }
+    const deadline = performance.now() + deadlineMs;
+    while (this.#snapshots.active() > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    }
+    await control.close();
+    for (const port of this.#ports) port.close();
+    attachedGate(handle)?.closeNow();
+    process.off('workerMessage', this.#listen);
+    events.emit('closed', {});
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The table stage: counts the call for its (rpc, table) pair, and holds it where the pair has a limit. The count is what
+ * is asked for, before any wait, so that a table that is slowed does not look calm.
+ */
+import { UnknownRpcError } from '../shared/errors.js';
+import type { KeyDirectory } from '../shared/key-directory.js';
+import { canonicalKey, type TableKey } from '../shared/table-key.js';
+import { ThreadKeyCache } from '../shared/thread-key-cache.js';
+import type { AdmissionStage, Admitted, Hold } from './admission.js';
+import { QueuedCell } from './queued-cell.js';
+import type { RpcTable } from './rpc-table.js';
+import type { ThreadContext } from './thread-context.js';
+import { type Grant, WaitQueue } from './wait-queue.js';
+
+interface Line {
+  /** With the cell: whose line it is. */
+  readonly generation: number;
+  readonly limiter: QueuedCell;
+  readonly queue: WaitQueue;
+}
+
+export class TableStage implements AdmissionStage {
+  readonly #thread: ThreadContext;
+  readonly #rpcs: RpcTable;
+  readonly #pairs: KeyDirectory;
+  readonly #cells: ThreadKeyCache;
+  /** Limited pairs that this thread has met, by cell. */
+  readonly #lines = new Map<number, Line>();
+
+  constructor(thread: ThreadContext, rpcs: RpcTable, pairs: KeyDirectory) {
+    this.#thread = thread;
+    this.#rpcs = rpcs;
+    this.#pairs = pairs;
+    this.#cells = new ThreadKeyCache(thread.arena.buffer, pairs);
+  }
+
+  enter(call: Admitted, maxWaitMs: number): Hold | undefined | Promise<Hold | undefined> {
+    if (call.table === undefined) return undefined;
+    const settings = this.#thread.settings();
+    if (!settings.tables && !settings.tablesDryRun) return undefined;
+    const rpc = this.#rpcs.find(call.rpc);
+    if (rpc === undefined)
+      throw new UnknownRpcError(`rpc '${call.rpc}' is in no configuration`, { rpc: call.rpc });
+    if (!rpc.loadRelated()) return undefined;
+    const cell = this.#cells.lookup(rpc.id, call.table);
+    if (cell === 0 || this.#thread.arena.kernel.enter(cell) === 0) return undefined;
+    if (settings.tablesDryRun) {
+      this.#rehearse(cell, rpc.id, maxWaitMs);
+      return undefined;
+    }
+    const line = this.#line(cell, rpc, call.table);
+    const grant = line.queue.acquire(1, maxWaitMs, call.signal);
+    return grant instanceof Promise ? this.#wait(line, rpc.id, grant) : this.#hold(line, grant);
+  }
+
+  /** Limits or settings may have changed. */
+  refresh(): void {
+    const settings = this.#thread.settings();
+    const enforced = settings.tables && !settings.tablesDryRun;
+    for (const [cell, { queue, limiter }] of this.#lines) {
+      if (enforced) queue.pump();
+      else queue.releaseAll();
+      if (queue.size === 0 && limiter.intervalNs() === 0) this.#lines.delete(cell);
+    }
+  }
+
+  /** Forgets pairs whose cells are no longer theirs; called before their memory may be used anew. */
+  forgetDead(): void {
+    for (const [cell, { queue, generation }] of this.#lines) {
+      if (this.#pairs.generationOf(cell) === generation) continue;
+      queue.releaseAll();
+      this.#lines.delete(cell);
+    }
+  }
+
+  rejectAll(reason: unknown): void {
+    for (const { queue } of this.#lines.values()) queue.rejectAll(reason);
+  }
+
+  #line(cell: number, rpc: { readonly id: number; readonly name: string }, table: TableKey): Line {
+    const generation = this.#pairs.generationOf(cell);
+    const known = this.#lines.get(cell);
+    if (known?.generation === generation) return known;
+    known?.queue.releaseAll();
+    const stats = this.#thread.place.stats(rpc.id, 'table');
+    const limiter = new QueuedCell(
+      this.#thread,
+      { rpc: rpc.name, table: canonicalKey(table) },
+      { cell, stats },
+    );
+    const line = { generation, limiter, queue: new WaitQueue(limiter, this.#thread) };
+    this.#lines.set(cell, line);
+    return line;
+  }
+
+  /** What the limit would have asked for; nobody waits. The reservation is made on the real plan, which nobody obeys. */
+  #rehearse(cell: number, rpcId: number, maxWaitMs: number): void {
+    const { arena, place, scratch } = this.#thread;
+    const now = this.#thread.nowNs();
+    const wait = arena.kernel.strictReserve(cell, place.shadowStats, scratch, now, maxWaitMs * 1e6);
+    if (wait !== 0 && !Number.isNaN(wait))
+      this.#rpcs.waits(rpcId).record('dryRun', wait > 0 ? wait : -wait - 1);
+  }
+
+  async #wait(line: Line, rpcId: number, pending: Promise<Grant>): Promise<Hold> {
+    const grant = await pending;
+    this.#rpcs.waits(rpcId).record('table', grant.waitedNs);
+    return this.#hold(line, grant);
+  }
+
+  #hold({ limiter }: Line, { booking, waitedNs }: Grant): Hold {
+    return {
+      waitedNs,
+      spend() {
+        if (booking !== undefined) limiter.spend(booking);
+      },
+      cancel() {
+        if (booking !== undefined) limiter.cancel(booking);
+      },
+    };
+  }
+}

@@ -1,0 +1,320 @@
+/**
+ * Who waits in this thread for one limiter: first come, first served within the thread, and in the order of reservations
+ * across threads. Invariants:
+ * - Only a prefix of the queue holds bookings: the head, and whoever could go within the next {@link HORIZON_NS}, which a
+ *   timer of whole milliseconds could not serve one by one. So an abort behind it takes nothing from the limiter.
+ * - A waiter that leaves hands its booking to the next one of the same weight; one that nobody can use is given back
+ *   where that is sound, and lapses otherwise.
+ * - At most one timer is armed, for the earlier of the first booking and the earliest deadline.
+ * - A booking is checked against the configuration in force before it is used.
+ */
+import type { Booking, Revision } from '../shared/booking.js';
+import type { RateLimitExceededError } from '../shared/errors.js';
+import { DeadlineHeap } from './deadline-heap.js';
+import type { SignalHub } from './signal-hub.js';
+
+export type Booked =
+  | { readonly kind: 'booked'; readonly booking: Booking }
+  | { readonly kind: 'refused'; readonly waitNs: number }
+  | { readonly kind: 'free' }
+  | { readonly kind: 'impossible' };
+
+/** The limiter that is waited for, and the accounts of its permits. */
+export interface QueuedLimiter {
+  /** Changes with every configuration. */
+  epoch(): number;
+  book(nowNs: number, n: number, maxWaitNs: number): Booked;
+  revise(booking: Booking): Revision;
+  /** Gives a booking back where that is sound, else counts it as lost. */
+  cancel(booking: Booking, nowNs: number): void;
+  /** Accounts for a booking whose plan is gone. */
+  forget(booking: Booking): void;
+  /** Emission interval in ns, 0 where nothing is limited. */
+  intervalNs(): number;
+  /** The error for a wait that is too long, or a queue that is full. */
+  refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError;
+  /** The error for a weight that can never be granted. */
+  impossible(n: number): RangeError;
+}
+
+export interface QueueHost {
+  nowNs(): number;
+  /** Calls `fire` in `delayMs` or a little earlier or later; returns what cancels it. */
+  arm(delayMs: number, fire: () => void): () => void;
+  readonly signals: SignalHub;
+  /** Most waiters of one limiter in this thread. */
+  maxWaiters(): number;
+}
+
+export interface Grant {
+  /** What was taken, to be spent or cancelled; undefined where nothing was limited. */
+  readonly booking: Booking | undefined;
+  readonly waitedNs: number;
+}
+
+/** Bookings are made this far ahead: a timer of whole ms plus its usual lateness. */
+const HORIZON_NS = 2e6;
+const LONGEST_TIMER_MS = 3_600_000;
+
+interface Waiter {
+  readonly n: number;
+  readonly sinceNs: number;
+  readonly deadlineNs: number;
+  readonly resolve: (grant: Grant) => void;
+  readonly reject: (reason: unknown) => void;
+  unwatch: (() => void) | undefined;
+  booking: Booking | undefined;
+  previous: Waiter | undefined;
+  next: Waiter | undefined;
+  done: boolean;
+}
+
+export class WaitQueue {
+  readonly #limiter: QueuedLimiter;
+  readonly #host: QueueHost;
+  readonly #deadlines = new DeadlineHeap<Waiter>();
+  #head: Waiter | undefined;
+  #tail: Waiter | undefined;
+  /** Last of the booked prefix. */
+  #lastBooked: Waiter | undefined;
+  #size = 0;
+  #waitingTokens = 0;
+  #epoch: number;
+  #disarm: (() => void) | undefined;
+  #armedForNs = Number.POSITIVE_INFINITY;
+
+  constructor(limiter: QueuedLimiter, host: QueueHost) {
+    this.#limiter = limiter;
+    this.#host = host;
+    this.#epoch = limiter.epoch();
+  }
+
+  /** Waiters now. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Takes `n` permits, now or by waiting at most `maxWaitMs`. Throws or rejects with the limiter's refusal, nothing
+   * taken, or with the signal's reason.
+   */
+  acquire(n: number, maxWaitMs: number, signal: AbortSignal | undefined): Grant | Promise<Grant> {
+    signal?.throwIfAborted();
+    const now = this.#host.nowNs();
+    const maxWaitNs = maxWaitMs * 1e6;
+    if (this.#head === undefined) {
+      this.#epoch = this.#limiter.epoch();
+      const booked = this.#limiter.book(now, n, maxWaitNs);
+      if (booked.kind === 'free') return { booking: undefined, waitedNs: 0 };
+      if (booked.kind === 'refused') throw this.#limiter.refusal(booked.waitNs / 1e6, 'wait');
+      if (booked.kind === 'impossible') throw this.#limiter.impossible(n);
+      if (booked.booking.atNs <= now) return { booking: booked.booking, waitedNs: 0 };
+      return this.#enqueue(n, now, maxWaitNs, signal, booked.booking);
+    }
+    const waitNs = this.#estimateNs(now, n);
+    if (waitNs > maxWaitNs) throw this.#limiter.refusal(waitNs / 1e6, 'wait');
+    if (this.#size >= this.#host.maxWaiters()) throw this.#limiter.refusal(waitNs / 1e6, 'full');
+    return this.#enqueue(n, now, maxWaitNs, signal, undefined);
+  }
+
+  /** Grants what is due, re-plans after a change, rejects what is over its time, and arms the timer. */
+  pump(): void {
+    const now = this.#host.nowNs();
+    if (this.#epoch !== this.#limiter.epoch()) this.#revise();
+    for (let head = this.#head; head !== undefined; head = this.#head) {
+      if (!this.#book(head, now)) continue;
+      if (head.booking !== undefined && head.booking.atNs > now) break;
+      this.#settle(head, now);
+    }
+    for (
+      let late = this.#deadlines.peek();
+      late !== undefined && late.deadlineNs <= now;
+      late = this.#deadlines.peek()
+    ) {
+      this.#drop(late, this.#limiter.refusal(this.#estimateNs(now, late.n) / 1e6, 'wait'), now);
+    }
+    this.#bookAhead(now);
+    this.#arm(now);
+  }
+
+  /** Rejects all waiters; what they had booked is given back or lapses. */
+  rejectAll(reason: unknown): void {
+    const now = this.#host.nowNs();
+    // From the tail, so that each booking is the last one when it is given back.
+    while (this.#tail !== undefined) this.#drop(this.#tail, reason, now);
+    this.#arm(now);
+  }
+
+  /** Lets all waiters go: what limited them is no longer there. */
+  releaseAll(): void {
+    const now = this.#host.nowNs();
+    while (this.#head !== undefined) {
+      const head = this.#head;
+      if (head.booking !== undefined) this.#forget(head, head.booking);
+      this.#settle(head, now);
+    }
+    this.#arm(now);
+  }
+
+  #enqueue(
+    n: number,
+    now: number,
+    maxWaitNs: number,
+    signal: AbortSignal | undefined,
+    booking: Booking | undefined,
+  ): Promise<Grant> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        n,
+        sinceNs: now,
+        deadlineNs: now + maxWaitNs,
+        resolve,
+        reject,
+        unwatch: undefined,
+        booking,
+        previous: this.#tail,
+        next: undefined,
+        done: false,
+      };
+      if (this.#tail === undefined) this.#head = waiter;
+      else this.#tail.next = waiter;
+      this.#tail = waiter;
+      this.#size += 1;
+      if (booking === undefined) this.#waitingTokens += n;
+      else this.#lastBooked = waiter;
+      this.#deadlines.push(waiter);
+      if (signal !== undefined) {
+        waiter.unwatch = this.#host.signals.watch(signal, () => {
+          const at = this.#host.nowNs();
+          this.#drop(waiter, signal.reason, at);
+          this.#arm(at);
+        });
+      }
+      this.#bookAhead(now);
+      this.#arm(now);
+    });
+  }
+
+  /** At least this long until a newcomer of weight `n` could go; other threads may make it longer. */
+  #estimateNs(now: number, n: number): number {
+    const bookedNs = Math.max((this.#lastBooked?.booking?.atNs ?? now) - now, 0);
+    return bookedNs + (this.#waitingTokens + n) * this.#limiter.intervalNs();
+  }
+
+  /** Makes sure that `waiter` has a booking or needs none. @returns false when it was rejected instead. */
+  #book(waiter: Waiter, now: number): boolean {
+    if (waiter.booking !== undefined) return true;
+    const booked = this.#limiter.book(now, waiter.n, Math.max(waiter.deadlineNs - now, 0));
+    if (booked.kind === 'refused')
+      this.#drop(waiter, this.#limiter.refusal(booked.waitNs / 1e6, 'wait'), now);
+    else if (booked.kind === 'impossible')
+      this.#drop(waiter, this.#limiter.impossible(waiter.n), now);
+    else if (booked.kind === 'booked') this.#give(waiter, booked.booking);
+    return !waiter.done;
+  }
+
+  #bookAhead(now: number): void {
+    for (let last = this.#lastBooked; last?.booking !== undefined; last = this.#lastBooked) {
+      const { next } = last;
+      if (next === undefined || last.booking.atNs > now + HORIZON_NS) return;
+      if (this.#book(next, now) && next.booking === undefined) return;
+    }
+  }
+
+  #revise(): void {
+    this.#epoch = this.#limiter.epoch();
+    let voided = false;
+    for (let at = this.#head; at !== undefined; at = at.next) {
+      const booking = at.booking;
+      if (booking === undefined) break;
+      const revision: Revision = voided ? { kind: 'void' } : this.#limiter.revise(booking);
+      if (revision.kind === 'booked') {
+        at.booking = revision.booking;
+      } else if (revision.kind === 'impossible') {
+        this.#drop(at, this.#limiter.impossible(at.n), this.#host.nowNs());
+      } else {
+        voided = true;
+        this.#forget(at, booking);
+      }
+    }
+    while (this.#lastBooked !== undefined && this.#lastBooked.booking === undefined) {
+      this.#lastBooked = this.#lastBooked.previous;
+    }
+  }
+
+  /** Gives the first waiter without a booking its own. */
+  #give(waiter: Waiter, booking: Booking): void {
+    waiter.booking = booking;
+    this.#lastBooked = waiter;
+    this.#waitingTokens -= waiter.n;
+  }
+
+  #forget(waiter: Waiter, booking: Booking): void {
+    this.#limiter.forget(booking);
+    waiter.booking = undefined;
+    this.#waitingTokens += waiter.n;
+  }
+
+  #settle(waiter: Waiter, now: number): void {
+    const { booking } = waiter;
+    if (booking === undefined) this.#waitingTokens -= waiter.n;
+    this.#unlink(waiter);
+    waiter.resolve({ booking, waitedNs: now - waiter.sinceNs });
+  }
+
+  #drop(waiter: Waiter, reason: unknown, now: number): void {
+    if (waiter.done) return;
+    let spare = waiter.booking;
+    let heir = waiter.next;
+    this.#unlink(waiter);
+    if (spare === undefined) {
+      this.#waitingTokens -= waiter.n;
+    } else {
+      while (heir?.booking !== undefined && heir.n === spare.n) {
+        const later: Booking = heir.booking;
+        heir.booking = spare;
+        spare = later;
+        heir = heir.next;
+      }
+      if (heir !== undefined && heir.booking === undefined && heir.n === spare.n)
+        this.#give(heir, spare);
+      else this.#limiter.cancel(spare, now);
+    }
+    waiter.reject(reason);
+  }
+
+  #unlink(waiter: Waiter): void {
+    waiter.done = true;
+    waiter.unwatch?.();
+    if (this.#lastBooked === waiter) this.#lastBooked = waiter.previous;
+    if (waiter.previous === undefined) this.#head = waiter.next;
+    else waiter.previous.next = waiter.next;
+    if (waiter.next === undefined) this.#tail = waiter.previous;
+    else waiter.next.previous = waiter.previous;
+    this.#size -= 1;
+    this.#deadlines.withdrawn();
+  }
+
+  #arm(now: number): void {
+    const head = this.#head;
+    const dueNs =
+      head === undefined
+        ? Number.POSITIVE_INFINITY
+        : Math.min(
+            head.booking?.atNs ?? now,
+            this.#deadlines.peek()?.deadlineNs ?? Number.POSITIVE_INFINITY,
+          );
+    if (dueNs === this.#armedForNs) return;
+    this.#disarm?.();
+    this.#disarm = undefined;
+    this.#armedForNs = dueNs;
+    if (dueNs === Number.POSITIVE_INFINITY) return;
+    // Rounded up, so that a timer that fires up to 1 ms early costs one more round, not a spin.
+    const delayMs = Math.min(Math.max(Math.ceil((dueNs - now) / 1e6), 1), LONGEST_TIMER_MS);
+    this.#disarm = this.#host.arm(delayMs, () => {
+      this.#disarm = undefined;
+      this.#armedForNs = Number.POSITIVE_INFINITY;
+      this.pump();
+    });
+  }
+}
