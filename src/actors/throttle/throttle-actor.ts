@@ -1,0 +1,310 @@
+import type { ActorRef } from '../core/actor-ref.js';
+import type { ActorContext, AskOutcome, Behavior } from '../core/behavior.js';
+import type { MetricsMessage } from '../metrics/metrics-actor.js';
+import type { BusyInbox } from './busy-inbox.js';
+import {
+  type CoordinatorMessage,
+  createCoordinatorBehavior,
+  type Decision,
+} from './coordinator-actor.js';
+import type { PairRate } from './limit-action.js';
+import type { LimitPort, PairSource } from './ports.js';
+import { createRegistryBehavior, type RegistryMessage } from './registry-actor.js';
+import { type RestoredLevels, restoreLevels } from './restore-levels.js';
+import {
+  downgrade,
+  liftAll,
+  type ThrottleLevels,
+  type Transition,
+  type UpgradeRecord,
+  upgrade,
+} from './state-machine.js';
+import { coordinatorParams, isActive, type ThrottleConfig } from './throttle-config.js';
+import type { ThrottleEvent } from './throttle-event.js';
+import { createSnapshot, type ThrottleSnapshot } from './throttle-snapshot.js';
+
+export type ThrottleMessage =
+  /** BUSY answers are in the inbox: one signal to the coordinator, however many. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'configure'; readonly config: ThrottleConfig }
+  | { readonly kind: 'snapshot'; readonly replyTo: ActorRef<ThrottleSnapshot> }
+  /** From its own parts. */
+  | { readonly kind: 'registry-started' }
+  | { readonly kind: 'coordinator-started' }
+  | { readonly kind: 'decided'; readonly decision: Decision }
+  | { readonly kind: 'hottest'; readonly outcome: AskOutcome<readonly PairRate[]> }
+  | {
+      readonly kind: 'rated';
+      readonly replyTo: ActorRef<ThrottleSnapshot>;
+      readonly outcome: AskOutcome<readonly PairRate[]>;
+    };
+
+/** What outlives an incarnation of the throttle actor, and is kept up to date by it. */
+export interface ThrottleMemory {
+  config: ThrottleConfig;
+  history: readonly UpgradeRecord[];
+}
+
+export interface ThrottleOptions {
+  readonly source: PairSource;
+  readonly limits: LimitPort;
+  readonly memory: ThrottleMemory;
+  readonly inbox: BusyInbox;
+  readonly metrics: ActorRef<MetricsMessage>;
+  readonly sampleMs: number;
+  readonly idleMs: number;
+  /** Called after each change of the history. */
+  readonly onHistory: (history: readonly UpgradeRecord[]) => void;
+  readonly onEvent: (event: ThrottleEvent) => void;
+}
+
+export interface ThrottleState {
+  readonly levels: ThrottleLevels;
+  /** What the start found; undefined once it was announced. */
+  readonly restored: RestoredLevels | undefined;
+  readonly registry: ActorRef<RegistryMessage> | undefined;
+  readonly coordinator: ActorRef<CoordinatorMessage> | undefined;
+  /** An upgrade waits for its snapshot; decisions that came meanwhile are done after it, in order. */
+  readonly upgrading: boolean;
+  readonly deferred: readonly Decision[];
+}
+
+type Context = ActorContext<ThrottleMessage>;
+
+/** The registry answers in its next turn; it is silent only when it is being restarted. */
+const REGISTRY_TIMEOUT_MS = 1000;
+
+/**
+ * Wires registry, coordinator and state machine to the limiters. It owns both actors; each tells it when it starts and
+ * is then told what stands, so that a restart of any of the three leaves a working whole. Its own state after a restart
+ * comes from what is in force.
+ */
+export function createThrottleBehavior(
+  options: ThrottleOptions,
+): Behavior<ThrottleState, ThrottleMessage> {
+  return {
+    initialState: () => {
+      const restored = restoreLevels(options.memory.history, options.limits.inForce());
+      return {
+        levels: restored.state,
+        restored,
+        registry: undefined,
+        coordinator: undefined,
+        upgrading: false,
+        deferred: [],
+      };
+    },
+    receive: (state, message, context) => receive(state, message, options, context),
+    onSignal: (state, signal, context) =>
+      signal.kind === 'started' ? start(state, options, context) : state,
+  };
+}
+
+function start(state: ThrottleState, options: ThrottleOptions, context: Context): ThrottleState {
+  const { source, memory, sampleMs, idleMs } = options;
+  const { self } = context;
+  const registry = context.spawn(
+    createRegistryBehavior({
+      source,
+      windowMs: memory.config.windowMs,
+      sampleMs,
+      idleMs,
+      onStarted: (child) => child.tell(self, { kind: 'registry-started' }),
+    }),
+    { name: 'registry' },
+  );
+  const coordinator = context.spawn(
+    createCoordinatorBehavior({
+      onStarted: (child) => child.tell(self, { kind: 'coordinator-started' }),
+      onDecision: (decision, child) => child.tell(self, { kind: 'decided', decision }),
+    }),
+    { name: 'coordinator' },
+  );
+  const running = { ...state, registry, coordinator, restored: undefined };
+  announce(state.restored, options, context);
+  return isActive(memory.config) ? running : lift(running, options, context);
+}
+
+/** Says what a start has found, and brings the owner's copy of the history up to date. */
+function announce(
+  restored: RestoredLevels | undefined,
+  { memory, onHistory, onEvent }: ThrottleOptions,
+  context: Context,
+): void {
+  if (restored === undefined) return;
+  const { state, unrecorded, obsolete } = restored;
+  memory.history = state.history;
+  if (unrecorded + obsolete > 0) onHistory(state.history);
+  const level = state.history.length;
+  if (level + obsolete === 0) return;
+  onEvent({ kind: 'restored', level, unrecorded, obsolete, atMs: context.nowMs() });
+}
+
+function receive(
+  state: ThrottleState,
+  message: ThrottleMessage,
+  options: ThrottleOptions,
+  context: Context,
+): ThrottleState {
+  const { memory } = options;
+  switch (message.kind) {
+    case 'busy':
+      count(options, context, 'busy', options.inbox.take());
+      if (state.coordinator !== undefined) context.tell(state.coordinator, { kind: 'busy' });
+      return state;
+    case 'configure':
+      return configure(state, message.config, options, context);
+    case 'snapshot':
+      askRates(state, message.replyTo, context);
+      return state;
+    case 'rated':
+      context.tell(
+        message.replyTo,
+        createSnapshot(state.levels, memory.config, message.outcome, context.nowMs()),
+      );
+      return state;
+    case 'registry-started':
+      if (state.registry !== undefined) {
+        context.tell(state.registry, { kind: 'switch', active: isActive(memory.config) });
+      }
+      return state;
+    case 'coordinator-started':
+      if (state.coordinator !== undefined) {
+        context.tell(state.coordinator, {
+          kind: 'resume',
+          active: isActive(memory.config),
+          params: coordinatorParams(memory.config),
+          pendingUpgrades: state.levels.history.length > 0,
+        });
+      }
+      return state;
+    case 'decided':
+      return decide(state, message.decision, options, context);
+    case 'hottest':
+      return finishUpgrade(state, message.outcome, options, context);
+  }
+}
+
+function configure(
+  state: ThrottleState,
+  config: ThrottleConfig,
+  options: ThrottleOptions,
+  context: Context,
+): ThrottleState {
+  const wasActive = isActive(options.memory.config);
+  const active = isActive(config);
+  options.memory.config = config;
+  if (state.registry !== undefined) context.tell(state.registry, { kind: 'switch', active });
+  if (state.coordinator !== undefined) {
+    context.tell(state.coordinator, {
+      kind: 'configure',
+      active,
+      params: coordinatorParams(config),
+    });
+  }
+  return wasActive && !active ? lift(state, options, context) : state;
+}
+
+/** Switched off: nobody is to wait any more, and what was not undone is forgotten. */
+function lift(state: ThrottleState, options: ThrottleOptions, context: Context): ThrottleState {
+  const lifted = { ...state, deferred: [] };
+  if (state.levels.history.length === 0) return lifted;
+  const transition = liftAll(state.levels);
+  return enact(lifted, transition, 'lifted', options, context);
+}
+
+function decide(
+  state: ThrottleState,
+  decision: Decision,
+  options: ThrottleOptions,
+  context: Context,
+): ThrottleState {
+  const { config } = options.memory;
+  // Decided before the switch was turned off.
+  if (!isActive(config)) return state;
+  if (state.upgrading) return { ...state, deferred: [...state.deferred, decision] };
+  if (decision === 'downgrade') {
+    return enact(state, downgrade(state.levels), 'downgrade', options, context);
+  }
+  if (state.registry === undefined) return state;
+  context.ask<RegistryMessage, readonly PairRate[]>(
+    state.registry,
+    (replyTo) => ({ kind: 'hottest', k: config.topK, rpcs: config.rpcs, replyTo }),
+    {
+      timeoutMs: REGISTRY_TIMEOUT_MS,
+      onOutcome: (outcome) => ({ kind: 'hottest', outcome }),
+    },
+  );
+  return { ...state, upgrading: true };
+}
+
+function finishUpgrade(
+  state: ThrottleState,
+  outcome: AskOutcome<readonly PairRate[]>,
+  options: ThrottleOptions,
+  context: Context,
+): ThrottleState {
+  const [next, ...deferred] = state.deferred;
+  let finished: ThrottleState = { ...state, upgrading: false, deferred: [] };
+  if (isActive(options.memory.config)) {
+    // Without an answer nothing is known to be hot; the upgrade stands, empty.
+    const snapshot = outcome.ok ? outcome.reply : [];
+    const transition = upgrade(state.levels, snapshot, options.memory.config);
+    finished = enact(finished, transition, 'upgrade', options, context);
+  }
+  if (next === undefined) return finished;
+  let continued = decide(finished, next, options, context);
+  for (const decision of deferred) continued = decide(continued, decision, options, context);
+  return continued;
+}
+
+function enact(
+  state: ThrottleState,
+  { state: levels, actions }: Transition,
+  kind: 'upgrade' | 'downgrade' | 'lifted',
+  options: ThrottleOptions,
+  context: Context,
+): ThrottleState {
+  // Limits first: what is in force explains itself after a crash, a record without a limit does not.
+  if (actions.length > 0) options.limits.apply(actions);
+  if (levels.history !== state.levels.history) {
+    options.memory.history = levels.history;
+    options.onHistory(levels.history);
+  }
+  const level = levels.history.length;
+  if (state.coordinator !== undefined) {
+    context.tell(state.coordinator, { kind: 'pending', value: level > 0 });
+  }
+  if (kind !== 'lifted') count(options, context, kind === 'upgrade' ? 'upgrades' : 'downgrades', 1);
+  const atMs = context.nowMs();
+  options.onEvent(
+    kind === 'lifted' ? { kind, level: 0, actions, atMs } : { kind, level, actions, atMs },
+  );
+  return { ...state, levels };
+}
+
+function askRates(
+  state: ThrottleState,
+  replyTo: ActorRef<ThrottleSnapshot>,
+  context: Context,
+): void {
+  if (state.registry === undefined) return;
+  const pairs = [...state.levels.limits.values()];
+  context.ask<RegistryMessage, readonly PairRate[]>(
+    state.registry,
+    (ratesTo) => ({ kind: 'rates', pairs, replyTo: ratesTo }),
+    {
+      timeoutMs: REGISTRY_TIMEOUT_MS,
+      onOutcome: (outcome) => ({ kind: 'rated', replyTo, outcome }),
+    },
+  );
+}
+
+function count(
+  { metrics }: ThrottleOptions,
+  context: Context,
+  counter: 'upgrades' | 'downgrades' | 'busy',
+  n: number,
+): void {
+  context.tell(metrics, { kind: 'count', counter, n });
+}
