@@ -1,0 +1,34 @@
+// What the suites test, from the built package.
+
+/**
+ * The parts of Spillway that have vectors.
+ *
+ * @typedef {{
+ *   readonly stateMachine: typeof import('../src/actors/throttle/state-machine.js'),
+ *   readonly coordinator: typeof import('../src/actors/throttle/coordinator.js'),
+ *   readonly QpsRegistry: typeof import('../src/actors/throttle/qps-registry.js').QpsRegistry,
+ *   readonly startControlPlane: typeof import('../src/actors/control-plane.js').startControlPlane,
+ *   readonly createActorSystem: typeof import('../src/actors/core/actor-system.js').createActorSystem,
+ *   readonly VirtualTime: typeof import('../src/testing/virtual-time.js').VirtualTime,
+ *   readonly createArena: typeof import('../src/shared/arena.js').createArena,
+ *   readonly TokenBucket: typeof import('../src/shared/token-bucket.js').TokenBucket,
+ *   readonly StrictLimiter: typeof import('../src/shared/strict-limiter.js').StrictLimiter,
+ * }} Subject
+ */
+
+/** @returns {Promise<Subject>} */
+export async function loadBuilt() {
+  const load = (/** @type {string} */ path) =>
+    import(new URL(`../dist/${path}`, import.meta.url).href);
+  return {
+    stateMachine: await load('actors/throttle/state-machine.js'),
+    coordinator: await load('actors/throttle/coordinator.js'),
+    QpsRegistry: (await load('actors/throttle/qps-registry.js')).QpsRegistry,
+    startControlPlane: (await load('actors/control-plane.js')).startControlPlane,
+    createActorSystem: (await load('actors/core/actor-system.js')).createActorSystem,
+    VirtualTime: (await load('testing/virtual-time.js')).VirtualTime,
+    createArena: (await load('shared/arena.js')).createArena,
+    TokenBucket: (await load('shared/token-bucket.js')).TokenBucket,
+    StrictLimiter: (await load('shared/strict-limiter.js')).StrictLimiter,
+  };
+}

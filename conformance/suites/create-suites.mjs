@@ -1,0 +1,23 @@
+import { qpsRegistrySuite } from './qps-registry.mjs';
+import { strictLimiterSuite } from './strict-limiter.mjs';
+import { coordinatorSuite } from './throttle-coordinator.mjs';
+import { lifecycleSuite } from './throttle-lifecycle.mjs';
+import { stateMachineSuite } from './throttle-state-machine.mjs';
+import { tokenBucketSuite } from './token-bucket.mjs';
+
+/**
+ * Every suite that is implemented, by name.
+ *
+ * @param {import('../load-built.mjs').Subject} subject
+ * @returns {ReadonlyMap<string, import('../runner/run-file.mjs').Suite>}
+ */
+export function createSuites(subject) {
+  return new Map([
+    ['throttle-state-machine', stateMachineSuite(subject)],
+    ['throttle-coordinator', coordinatorSuite(subject)],
+    ['strict-limiter', strictLimiterSuite(subject)],
+    ['token-bucket', tokenBucketSuite(subject)],
+    ['qps-registry', qpsRegistrySuite(subject)],
+    ['throttle-lifecycle', lifecycleSuite(subject)],
+  ]);
+}
