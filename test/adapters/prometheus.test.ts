@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import { Registry } from 'prom-client';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createPrometheusMetrics } from '../../src/adapters/prometheus.js';
+import { METRICS } from '../../src/adapters/prometheus-metrics.js';
+import type { RuntimeSnapshot } from '../../src/workers/snapshot.js';
+import { rpcSample, snapshotSample } from './snapshot-sample.js';
+
+let register: Registry;
+let current: RuntimeSnapshot;
+let reads: number;
+const runtime = {
+  snapshot() {
+    reads += 1;
+    return current;
+  },
+};
+beforeEach(() => {
+  register = new Registry();
+  current = snapshotSample();
+  reads = 0;
+});
+
+/** `name{labels}` -> value. */
+async function scrape(): Promise<Map<string, string>> {
+  const lines = (await register.metrics()).split('\n').filter((line) => /^[a-z]/.test(line));
+  return new Map(
+    lines.map((line) => [
+      line.slice(0, line.lastIndexOf(' ')),
+      line.slice(line.lastIndexOf(' ') + 1),
+    ]),
+  );
+}
+
+describe('createPrometheusMetrics', () => {
+  it('shows totals as they are, however they got there', async () => {
+    createPrometheusMetrics(runtime, { register });
+    current = snapshotSample({
+      rpcs: [rpcSample('commit_rowset', { calls: 12, busy: 3, dryRunWaitMs: 1500 })],
+      throttle: { ...current.throttle, upgrades: 4 },
+      maxLagMs: 2.5,
+    });
+    const first = await scrape();
+    expect(first.get('spillway_calls_total{rpc="commit_rowset"}')).toBe('12');
+    expect(first.get('spillway_busy_total{rpc="commit_rowset"}')).toBe('3');
+    expect(first.get('spillway_dry_run_wait_seconds_total{rpc="commit_rowset"}')).toBe('1.5');
+    expect(first.get('spillway_throttle_upgrades_total')).toBe('4');
+    expect(first.get('spillway_clock_lag_max_seconds')).toBe('0.0025');
+    expect(await scrape()).toEqual(first);
+  });
+
+  it('takes one snapshot a scrape, a new one each time', async () => {
+    createPrometheusMetrics(runtime, { register });
+    await register.metrics();
+    expect(reads).toBe(1);
+    await register.getMetricsAsJSON();
+    expect(reads).toBe(2);
+  });
+
+  it('shows waits as cumulative buckets in seconds', async () => {
+    createPrometheusMetrics(runtime, { register });
+    const hostWait = {
+      count: 10,
+      sumNs: 2.5e9,
+      buckets: [
+        { upperNs: 90_000, count: 4 },
+        { upperNs: 100_000, count: 1 },
+        { upperNs: 110_000, count: 2 },
+        { upperNs: 4e9, count: 2 },
+        { upperNs: Number.POSITIVE_INFINITY, count: 1 },
+      ],
+    };
+    current = snapshotSample({ rpcs: [rpcSample('r', { hostWait })] });
+    const lines = await scrape();
+    const at = (le: string) => lines.get(`spillway_host_wait_seconds_bucket{rpc="r",le="${le}"}`);
+    expect([at('0.0001'), at('0.00025'), at('2.5'), at('5'), at('500'), at('+Inf')]).toEqual([
+      '5',
+      '7',
+      '7',
+      '9',
+      '9',
+      '10',
+    ]);
+    expect(lines.get('spillway_host_wait_seconds_sum{rpc="r"}')).toBe('2.5');
+    expect(lines.get('spillway_host_wait_seconds_count{rpc="r"}')).toBe('10');
+    const text = await register.metrics();
+    expect(text).toContain('# TYPE spillway_host_wait_seconds histogram');
+  });
+
+  it('bounds the tables that it shows, always the same ones, and adds up the rest', async () => {
+    createPrometheusMetrics(runtime, { register, maxTableLabels: 2 });
+    const limits = ['9', '1', '5', '7'].map((table, i) => ({
+      rpc: i < 3 ? 'a' : 'b',
+      table,
+      qpsLimit: 10,
+      currentQps: i,
+    }));
+    current = snapshotSample({ limits, rpcs: [rpcSample('a'), rpcSample('b')] });
+    const lines = await scrape();
+    const shown = [...lines.keys()].filter((name) => name.startsWith('spillway_table_qps{'));
+    expect(shown).toEqual([
+      'spillway_table_qps{rpc="a",table="1"}',
+      'spillway_table_qps{rpc="a",table="5"}',
+    ]);
+    expect(lines.get('spillway_tables_not_shown{rpc="a"}')).toBe('1');
+    expect(lines.get('spillway_tables_not_shown{rpc="b"}')).toBe('1');
+    expect(lines.get('spillway_tables_not_shown_qps_limit{rpc="a"}')).toBe('10');
+    expect(lines.get('spillway_tables_not_shown_qps{rpc="b"}')).toBe('3');
+  });
+
+  it('forgets a table that is throttled no longer', async () => {
+    createPrometheusMetrics(runtime, { register });
+    current = snapshotSample({ limits: [{ rpc: 'a', table: 't', qpsLimit: 1, currentQps: 1 }] });
+    expect((await scrape()).has('spillway_table_qps{rpc="a",table="t"}')).toBe(true);
+    current = snapshotSample();
+    expect((await scrape()).has('spillway_table_qps{rpc="a",table="t"}')).toBe(false);
+  });
+
+  it('lets no table name break out of its label', async () => {
+    createPrometheusMetrics(runtime, { register });
+    const table = 'x"} 1\nspillway_calls_total{rpc="\\"} 666\u0000\u2028é';
+    current = snapshotSample({ limits: [{ rpc: 'a', table, qpsLimit: 1, currentQps: 2 }] });
+    const text = await register.metrics();
+    const line = text.split('\n').find((l) => l.startsWith('spillway_table_qps{')) ?? '';
+    const [, label = ''] = /^spillway_table_qps\{rpc="a",table="(.*)"\} 2$/s.exec(line) ?? [];
+    const unescaped = label.replace(/\\(.)/gs, (_, c) => (c === 'n' ? '\n' : c));
+    expect(unescaped).toBe(table);
+    expect(text).not.toMatch(/^spillway_calls_total.* 666/m);
+  });
+
+  it('speaks OpenMetrics', async () => {
+    const open = new Registry();
+    open.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
+    createPrometheusMetrics(runtime, { register: open });
+    current = snapshotSample({ rpcs: [rpcSample('r', { calls: 2 })] });
+    for (let scrapes = 0; scrapes < 2; scrapes += 1) {
+      const text = await open.metrics();
+      expect(text).toContain('# TYPE spillway_calls counter\nspillway_calls_total{rpc="r"} 2\n');
+      expect(text.endsWith('# EOF\n')).toBe(true);
+    }
+  });
+
+  it('keeps showing the last snapshot of a runtime that is closed', async () => {
+    current = snapshotSample({ threads: 7 });
+    let closed = false;
+    const closing = {
+      snapshot() {
+        if (closed) throw new Error('closed');
+        return current;
+      },
+    };
+    createPrometheusMetrics(closing, { register });
+    expect((await scrape()).get('spillway_threads')).toBe('7');
+    closed = true;
+    expect((await scrape()).get('spillway_threads')).toBe('7');
+  });
+
+  it('is not reset with the register, and can be taken out of it', async () => {
+    const metrics = createPrometheusMetrics(runtime, { register, prefix: 'x_' });
+    register.resetMetrics();
+    expect((await scrape()).get('x_threads')).toBe('1');
+    metrics.unregister();
+    expect(await scrape()).toEqual(new Map());
+    createPrometheusMetrics(runtime, { register, prefix: 'x_' });
+  });
+
+  it('refuses names that are taken before it registers any', () => {
+    createPrometheusMetrics(runtime, { register });
+    expect(() => createPrometheusMetrics(runtime, { register })).toThrow('is registered already');
+    createPrometheusMetrics(runtime, { register, prefix: 'other_' });
+  });
+
+  it.each([
+    [{ prefix: '1x' }, TypeError],
+    [{ prefix: 'a b' }, TypeError],
+    [{ maxTableLabels: -1 }, RangeError],
+    [{ maxTableLabels: Number.NaN }, RangeError],
+  ])('refuses %j', (options, expected) => {
+    expect(() => createPrometheusMetrics(runtime, { register, ...options })).toThrow(expected);
+  });
+});
+
+describe('docs/reference/metrics.md', () => {
+  const text = readFileSync(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `(spillway_\w+)` \|(.*)\|$/gm)].map(([, name, rest]) => {
+    const [type, labels, , , seed] = (rest ?? '').split('|').map((cell) => cell.trim());
+    return { name, type, labels, seed };
+  });
+
+  it('has a line for every metric, with its type, labels and name in Doris, and no other', () => {
+    expect(rows).toEqual(
+      METRICS.map((spec) => ({
+        name: `spillway_${spec.name}`,
+        type: spec.type,
+        labels: [...spec.labels, ...(spec.type === 'histogram' ? ['le'] : [])]
+          .map((label) => `\`${label}\``)
+          .join(', '),
+        seed: spec.seed === undefined ? '' : `\`${spec.seed}\``,
+      })),
+    );
+  });
+
+  it('names what a scrape names, with the same types', async () => {
+    createPrometheusMetrics(runtime, { register });
+    const types = [...(await register.metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+    expect(types.map(([, name, type]) => ({ name, type }))).toEqual(
+      rows.map(({ name, type }) => ({ name, type })),
+    );
+  });
+});
