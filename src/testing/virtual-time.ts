@@ -17,6 +17,11 @@ interface VirtualTimer {
 /** Microtask turns without new work after which promises are taken to have settled. */
 const QUIET_TURNS = 16;
 
+/** See {@link VirtualTime}. */
+export function createVirtualTime(options?: VirtualTimeOptions): VirtualTime {
+  return new VirtualTime(options);
+}
+
 /**
  * A clock that stands still until it is told to move. Moving it visits every deadline in order and, at each, lets
  * everything that is due or queued run to quiescence before time goes on. Give `clock`, `schedule` and a

@@ -1,0 +1,270 @@
+import {
+  BusyError,
+  RateLimitExceededError,
+  RuntimeClosedError,
+  type Stage,
+  UnknownRpcError,
+} from '../shared/errors.js';
+import { canonicalKey, type TableKey } from '../shared/table-key.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** What the code under test asked of the gate. */
+export interface GateRequest {
+  readonly verb: 'tryAcquire' | 'acquire' | 'acquireSync' | 'reserve' | 'call';
+  readonly rpc: string;
+  /** The key in its canonical text, of a `call` that named one. */
+  readonly table: string | undefined;
+  /** Permits. */
+  readonly n: number;
+}
+
+/** What the test lets the gate answer. */
+export type GateAnswer =
+  /** Admitted, after `waitMs` (default 0) of virtual time. */
+  | { readonly kind: 'admit'; readonly waitMs?: number }
+  | { readonly kind: 'refuse'; readonly retryAfterMs: number; readonly stage?: Stage };
+
+export type FakeOutcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: unknown };
+
+export type FakeVerdict =
+  | 'success'
+  | 'busy'
+  | 'failure'
+  | 'ignored'
+  | { readonly kind: 'refused'; readonly retryAfterMs: number };
+
+export interface FakeAcquireOptions {
+  readonly n?: number;
+  readonly maxWaitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface FakeCallOptions<T> {
+  readonly rpc: string;
+  readonly table?: TableKey;
+  readonly address?: string;
+  readonly weight?: number;
+  readonly signal?: AbortSignal;
+  readonly maxWaitMs?: number;
+  readonly classify?: (outcome: FakeOutcome<T>) => FakeVerdict;
+}
+
+export interface FakeGateOptions {
+  /** RPC types that exist; any other is an `UnknownRpcError`. Default: every name does. */
+  readonly rpcs?: readonly string[];
+  /** What waits take place in. Default: nobody waits, the wait is only reported. */
+  readonly time?: VirtualTime;
+  /** Default: everything is admitted at once. */
+  readonly answer?: (request: GateRequest) => GateAnswer;
+}
+
+/** One `call` that ran its attempt, and what its outcome was taken for. */
+export interface FakeVerdictRecord {
+  readonly request: GateRequest;
+  readonly verdict: FakeVerdict;
+}
+
+interface RpcVerbs {
+  readonly rpc: string;
+  readonly waiting: number;
+  tryAcquire(n?: number): boolean;
+  acquire(options?: FakeAcquireOptions): Promise<{ readonly waitedMs: number }>;
+  acquireSync(options?: Omit<FakeAcquireOptions, 'signal'>): { readonly waitedMs: number };
+  reserve(n?: number): { readonly waitMs: number };
+}
+
+const ADMIT: GateAnswer = Object.freeze({ kind: 'admit' });
+const DEFAULT_MAX_WAIT_MS = 10_000;
+
+/** See {@link FakeGate}. */
+export function createFakeGate(options?: FakeGateOptions): FakeGate {
+  return new FakeGate(options);
+}
+
+/**
+ * A gate that does what the test says, without a runtime, threads or shared memory. Has the verbs of the real one and
+ * raises the same errors; records what it was asked and how outcomes were classified.
+ */
+export class FakeGate {
+  readonly #rpcs: readonly string[] | undefined;
+  readonly #time: VirtualTime | undefined;
+  readonly #requests: GateRequest[] = [];
+  readonly #verdicts: FakeVerdictRecord[] = [];
+  readonly #patches: unknown[] = [];
+  readonly #rejecters = new Map<(reason: unknown) => void, string>();
+  #answer: (request: GateRequest) => GateAnswer;
+  #detached = false;
+
+  constructor({ rpcs, time, answer = () => ADMIT }: FakeGateOptions = {}) {
+    this.#rpcs = rpcs;
+    this.#time = time;
+    this.#answer = answer;
+  }
+
+  /** What was asked, oldest first. */
+  get requests(): readonly GateRequest[] {
+    return this.#requests;
+  }
+
+  /** Of calls whose attempt has ended, oldest first. */
+  get verdicts(): readonly FakeVerdictRecord[] {
+    return this.#verdicts;
+  }
+
+  /** What `updateConfig` was given, oldest first. */
+  get patches(): readonly unknown[] {
+    return this.#patches;
+  }
+
+  /** Changes what the gate answers from now on. */
+  answer(answer: (request: GateRequest) => GateAnswer): void {
+    this.#answer = answer;
+  }
+
+  /** A wait counts as a refusal: it never waits. */
+  tryAcquire(rpc: string, n = 1): boolean {
+    const answer = this.#ask({ verb: 'tryAcquire', rpc, table: undefined, n });
+    return answer.kind === 'admit' && (answer.waitMs ?? 0) === 0;
+  }
+
+  async acquire(
+    rpc: string,
+    { n = 1, maxWaitMs = DEFAULT_MAX_WAIT_MS, signal }: FakeAcquireOptions = {},
+  ): Promise<{ readonly waitedMs: number }> {
+    const request: GateRequest = { verb: 'acquire', rpc, table: undefined, n };
+    const waitedMs = this.#admit(request, maxWaitMs);
+    await this.#wait(rpc, waitedMs, signal);
+    return { waitedMs };
+  }
+
+  /** Blocks nothing: only says how long it would have. */
+  acquireSync(
+    rpc: string,
+    { n = 1, maxWaitMs = DEFAULT_MAX_WAIT_MS }: Omit<FakeAcquireOptions, 'signal'> = {},
+  ): { readonly waitedMs: number } {
+    return { waitedMs: this.#admit({ verb: 'acquireSync', rpc, table: undefined, n }, maxWaitMs) };
+  }
+
+  /** A refusal is a wait of `retryAfterMs`. */
+  reserve(rpc: string, n = 1): { readonly waitMs: number } {
+    const answer = this.#ask({ verb: 'reserve', rpc, table: undefined, n });
+    return { waitMs: answer.kind === 'admit' ? (answer.waitMs ?? 0) : answer.retryAfterMs };
+  }
+
+  /** The verbs bound to one RPC type. */
+  limiter(rpc: string): RpcVerbs {
+    this.#check(rpc);
+    const waiting = (): number => [...this.#rejecters.values()].filter((one) => one === rpc).length;
+    return {
+      rpc,
+      get waiting() {
+        return waiting();
+      },
+      tryAcquire: (n) => this.tryAcquire(rpc, n),
+      acquire: (options) => this.acquire(rpc, options),
+      acquireSync: (options) => this.acquireSync(rpc, options),
+      reserve: (n) => this.reserve(rpc, n),
+    };
+  }
+
+  async call<T>(
+    options: FakeCallOptions<T>,
+    attempt: (context: {
+      readonly attempt: number;
+      readonly signal: AbortSignal | undefined;
+    }) => Promise<T> | T,
+  ): Promise<T> {
+    const { rpc, weight: n = 1, signal, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options;
+    const table = options.table === undefined ? undefined : canonicalKey(options.table);
+    const request: GateRequest = { verb: 'call', rpc, table, n };
+    signal?.throwIfAborted();
+    await this.#wait(rpc, this.#admit(request, maxWaitMs), signal);
+    let outcome: FakeOutcome<T>;
+    try {
+      outcome = { ok: true, value: await attempt({ attempt: 1, signal }) };
+    } catch (error) {
+      outcome = { ok: false, error };
+    }
+    const aborted = !outcome.ok && signal?.aborted === true;
+    const verdict = aborted ? 'ignored' : (options.classify ?? classifyByError)(outcome);
+    this.#verdicts.push({ request, verdict });
+    if (outcome.ok) return outcome.value;
+    throw outcome.error;
+  }
+
+  /** Records the patch; its version counts from 2, as the first change of a runtime's does. */
+  async updateConfig(patch: unknown): Promise<{ readonly version: number }> {
+    this.#checkOpen();
+    this.#patches.push(patch);
+    return { version: this.#patches.length + 1 };
+  }
+
+  /** Rejects who waits with `RuntimeClosedError`, and every call from now on. */
+  detach(): void {
+    this.#detached = true;
+    const waiting = [...this.#rejecters.keys()];
+    for (const reject of waiting) {
+      reject(new RuntimeClosedError('the thread has detached from the runtime'));
+    }
+  }
+
+  #ask(request: GateRequest): GateAnswer {
+    this.#check(request.rpc);
+    this.#requests.push(request);
+    return this.#answer(request);
+  }
+
+  #admit(request: GateRequest, maxWaitMs: number): number {
+    const answer = this.#ask(request);
+    const { rpc, table } = request;
+    const named = table === undefined ? { rpc } : { rpc, table };
+    if (answer.kind === 'refuse') {
+      const { retryAfterMs, stage = 'host' } = answer;
+      throw new RateLimitExceededError('the fake gate refuses', { retryAfterMs, stage, ...named });
+    }
+    const waitMs = answer.waitMs ?? 0;
+    if (waitMs <= maxWaitMs) return waitMs;
+    throw new RateLimitExceededError(`the wait would be ${waitMs} ms`, {
+      retryAfterMs: waitMs,
+      stage: 'host',
+      ...named,
+    });
+  }
+
+  #wait(rpc: string, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const time = this.#time;
+    if (time === undefined || waitMs === 0) return Promise.resolve();
+    signal?.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const settle = (finish: () => void): void => {
+        cancel();
+        this.#rejecters.delete(fail);
+        signal?.removeEventListener('abort', abort);
+        finish();
+      };
+      const fail = (reason: unknown): void => settle(() => reject(reason));
+      const abort = (): void => fail(signal?.reason);
+      const cancel = time.setTimer(waitMs, () => settle(resolve));
+      this.#rejecters.set(fail, rpc);
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  #check(rpc: string): void {
+    this.#checkOpen();
+    if (this.#rpcs !== undefined && !this.#rpcs.includes(rpc)) {
+      throw new UnknownRpcError(`rpc must be one of ${this.#rpcs.join(', ')}, got ${rpc}`, { rpc });
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#detached) throw new RuntimeClosedError();
+  }
+}
+
+function classifyByError(outcome: FakeOutcome<unknown>): FakeVerdict {
+  if (outcome.ok) return 'success';
+  return outcome.error instanceof BusyError ? 'busy' : 'failure';
+}

@@ -1,0 +1,47 @@
+/**
+ * `spillway/testing`: what actors and users of the gate are unit-tested with. Nothing here sleeps, starts a thread or
+ * needs a runtime. The actor core comes with it, so that one's own actors can be written and run.
+ */
+export type { ActorFailure } from '../actors/core/actor-failure.js';
+export type { ActorRef, AnyActorRef } from '../actors/core/actor-ref.js';
+export {
+  type ActorSystem,
+  type ActorSystemOptions,
+  createActorSystem,
+  type StopOptions,
+  type StopReport,
+  type SystemStats,
+} from '../actors/core/actor-system.js';
+export type {
+  ActorContext,
+  AskOutcome,
+  Behavior,
+  ContextAskOptions,
+  SpawnOptions,
+  TellOutcome,
+  TimerId,
+} from '../actors/core/behavior.js';
+export type { DeadLetter, DeadLetterCounts, DeadLetterReason } from '../actors/core/dead-letter.js';
+export type { EventStream } from '../actors/core/event-stream.js';
+export type { MailboxOptions, OverflowPolicy } from '../actors/core/mailbox.js';
+export type { EndReason, Signal } from '../actors/core/signal.js';
+export type { FailureDirective, SupervisionOptions } from '../actors/core/supervision.js';
+export type { TimerDriver } from '../actors/core/timer-driver.js';
+export { type BehaviorKit, type BehaviorKitOptions, createBehaviorKit } from './behavior-kit.js';
+export type { Effect } from './effect.js';
+export {
+  createFakeGate,
+  type FakeAcquireOptions,
+  type FakeCallOptions,
+  type FakeGate,
+  type FakeGateOptions,
+  type FakeOutcome,
+  type FakeVerdict,
+  type FakeVerdictRecord,
+  type GateAnswer,
+  type GateRequest,
+} from './fake-gate.js';
+export type { Probe } from './probe.js';
+export { RunawayError } from './runaway-error.js';
+export { createTestSystem, type TestSystem } from './test-system.js';
+export { createVirtualTime, type VirtualTime, type VirtualTimeOptions } from './virtual-time.js';
