@@ -30,7 +30,11 @@ export interface ActorSystemOptions {
   readonly batch?: number;
   /** Messages of one scheduled run, an integer >= 1. Default 1024. */
   readonly runBudget?: number;
-  /** A top-level actor failed for good: its supervision escalated and nobody is above it. The other actors go on. */
+  /**
+   * A top-level actor failed for good: its supervision escalated and nobody is above it. The other actors go on. Called in
+   * a scheduled run of its own, so that it may throw to end its thread; what it throws into a `schedule` that runs at once
+   * is counted.
+   */
   readonly onFatal?: (failure: ActorFailure) => void;
 }
 
@@ -53,7 +57,7 @@ export interface SystemStats {
   readonly deadLetters: DeadLetterCounts;
   /** Times that a behaviour threw. */
   readonly failures: number;
-  /** Times that a listener of `deadLetters` or `failures`, or `onFatal`, threw. */
+  /** Times that a listener of `deadLetters` or `failures` threw. */
   readonly listenerFailures: number;
 }
 
@@ -94,6 +98,7 @@ class LocalActorSystem implements ActorSystem {
   readonly deadLetters: EventStream<DeadLetter> = new EventStream();
   readonly failures: EventStream<ActorFailure> = new EventStream();
   readonly #clock: () => number;
+  readonly #schedule: (run: () => void) => void;
   readonly #onFatal: (failure: ActorFailure) => void;
   readonly #cells = new Map<string, ActorCell>();
   readonly #roots = new Set<ActorCell>();
@@ -115,6 +120,7 @@ class LocalActorSystem implements ActorSystem {
 
   constructor(options: ActorSystemOptions) {
     this.#clock = options.clock;
+    this.#schedule = options.schedule;
     this.#onFatal = options.onFatal ?? (() => {});
     this.#dispatcher = new Dispatcher({
       schedule: options.schedule,
@@ -299,7 +305,7 @@ class LocalActorSystem implements ActorSystem {
     this.failures.publish(failure);
     if (!failure.fatal) return;
     try {
-      this.#onFatal(failure);
+      this.#schedule(() => this.#onFatal(failure));
     } catch {
       this.#fatalListenerFailures += 1;
     }

@@ -136,7 +136,6 @@ function announce(
   memory.history = state.history;
   if (unrecorded + obsolete > 0) onHistory(state.history);
   const level = state.history.length;
-  if (level + obsolete === 0) return;
   onEvent({ kind: 'restored', level, unrecorded, obsolete, atMs: context.nowMs() });
 }
 

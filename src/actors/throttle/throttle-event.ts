@@ -23,7 +23,7 @@ export type ThrottleEvent =
       readonly atMs: number;
     }
   | {
-      /** Limits in force were found at the start and are looked after again. */
+      /** Said at each start: the limits that were found in force are looked after again. */
       readonly kind: 'restored';
       readonly level: number;
       /** Limits in force without a record: they are the newest level. */
