@@ -37,10 +37,19 @@ export async function takeSamples(rows, rounds, onProgress) {
 }
 
 /** @param {Row} row @returns {Promise<Sample>} */
-function sampleOnce(row) {
+async function sampleOnce({ module, env }) {
+  return /** @type {Sample} */ (await inFreshProcess(module, env));
+}
+
+/** What `measure()` of a module gives, in a process of its own.
+ * @param {string} module relative to rows/
+ * @param {Record<string, string>} [env]
+ * @returns {Promise<unknown>}
+ */
+export function inFreshProcess(module, env) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [ENTRY, row.module], {
-      env: { ...process.env, ...row.env },
+    const child = spawn(process.execPath, [ENTRY, module], {
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let out = '';
@@ -50,7 +59,7 @@ function sampleOnce(row) {
     child.on('error', reject);
     child.on('close', (code) => {
       if (code === 0) resolve(JSON.parse(out));
-      else reject(new Error(`${row.name} ended with ${code}`));
+      else reject(new Error(`${module} ended with ${code}`));
     });
   });
 }
