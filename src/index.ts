@@ -22,7 +22,7 @@ export { type Admin, connectAdmin } from './workers/admin.js';
 export { type AttachOptions, attach } from './workers/attach.js';
 export type { ConfigPatch, RuntimeOptions } from './workers/config/options.js';
 export type { ResolvedConfig } from './workers/config/resolved-config.js';
-export type { AttemptContext, CallOptions, Gate, RpcLimiter } from './workers/gate.js';
+export type { AttemptContext, CallOptions, Gate } from './workers/gate.js';
 export type { RuntimeHandle } from './workers/handle.js';
 export type { AcquireOptions, Waited } from './workers/host-limiter.js';
 export {
@@ -31,6 +31,7 @@ export {
   type Outcome,
   type Verdict,
 } from './workers/outcome.js';
+export type { RpcLimiter } from './workers/rpc-limiter.js';
 export { type CloseOptions, createRuntime, type Runtime } from './workers/runtime.js';
 export type { RuntimeEventName, RuntimeEvents, ThrottleChange } from './workers/runtime-events.js';
 export type { RuntimeSnapshot } from './workers/snapshot.js';

@@ -15,6 +15,7 @@ import type { ControlLink } from './control-link.js';
 import { type AcquireOptions, HostLimiter, type Waited } from './host-limiter.js';
 import { HostStage } from './host-stage.js';
 import { type Classifier, classifyByError, type Outcome, type Verdict } from './outcome.js';
+import { RpcLimiter } from './rpc-limiter.js';
 import type { RpcTable } from './rpc-table.js';
 import type { TableStage } from './table-stage.js';
 import type { ThreadContext } from './thread-context.js';
@@ -44,12 +45,6 @@ export interface AttemptContext {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The verbs of `gate.limiter(rpc)`. */
-export type RpcLimiter = Pick<
-  HostLimiter,
-  'rpc' | 'tryAcquire' | 'acquire' | 'acquireSync' | 'reserve' | 'waiting'
->;
-
 export interface GateParts {
   readonly thread: ThreadContext;
   readonly rpcs: RpcTable;
@@ -63,6 +58,7 @@ export interface GateParts {
 export class Gate {
   readonly #parts: GateParts;
   readonly #limiters = new Map<string, HostLimiter>();
+  readonly #bound = new Map<string, RpcLimiter>();
   readonly #stages: readonly AdmissionStage[];
   readonly #active: number;
   #detached = false;
@@ -73,29 +69,36 @@ export class Gate {
     this.#active = parts.thread.place.header + THREAD.ACTIVE;
   }
 
-  /** See {@link HostLimiter.tryAcquire}. @throws also UnknownRpcError. */
+  /** See {@link RpcLimiter.tryAcquire}. @throws also UnknownRpcError. */
   tryAcquire(rpc: string, n = 1): boolean {
     return this.#limiter(rpc).tryAcquire(n);
   }
 
-  /** See {@link HostLimiter.acquire}. @throws also UnknownRpcError. */
+  /** See {@link RpcLimiter.acquire}. @throws also UnknownRpcError. */
   async acquire(rpc: string, options?: AcquireOptions): Promise<Waited> {
     return this.#limiter(rpc).acquire(options);
   }
 
-  /** See {@link HostLimiter.acquireSync}. @throws also UnknownRpcError. */
+  /** See {@link RpcLimiter.acquireSync}. @throws also UnknownRpcError. */
   acquireSync(rpc: string, options?: Omit<AcquireOptions, 'signal'>): Waited {
     return this.#limiter(rpc).acquireSync(options);
   }
 
-  /** See {@link HostLimiter.reserve}. @throws also UnknownRpcError. */
+  /** See {@link RpcLimiter.reserve}. @throws also UnknownRpcError. */
   reserve(rpc: string, n = 1): { readonly waitMs: number } {
     return this.#limiter(rpc).reserve(n);
   }
 
   /** The verbs bound to one RPC type: the fast path of a hot loop. @throws UnknownRpcError. */
   limiter(rpc: string): RpcLimiter {
-    return this.#limiter(rpc);
+    const host = this.#limiter(rpc);
+    const known = this.#bound.get(rpc);
+    if (known !== undefined) return known;
+    const { arena, place } = this.#parts.thread;
+    const bucket = arena.layout.bucket(host.id, false);
+    const bound = new RpcLimiter(host, arena.kernel, bucket, place.stats(host.id, 'host'));
+    this.#bound.set(rpc, bound);
+    return bound;
   }
 
   /**
@@ -114,6 +117,7 @@ export class Gate {
       throw new TypeError(`attempt must be a function, got ${describeValue(attempt)}`);
     const limiter = this.#limiter(call.rpc);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? thread.settings().maxWaitMs;
+    if (thread.closing()) throw new RuntimeClosedError();
     thread.count(this.#active, 1);
     try {
       call.signal?.throwIfAborted();
@@ -156,6 +160,7 @@ export class Gate {
   /** @internal Limits or settings may have changed. */
   refresh(): void {
     for (const limiter of this.#limiters.values()) limiter.refresh();
+    for (const bound of this.#bound.values()) bound.refresh();
     this.#parts.tables.refresh();
   }
 
@@ -163,6 +168,7 @@ export class Gate {
     if (this.#detached) return;
     this.#detached = true;
     for (const limiter of this.#limiters.values()) limiter.close(reason);
+    for (const bound of this.#bound.values()) bound.refresh();
     this.#parts.tables.rejectAll(reason);
     this.#parts.detach();
   }

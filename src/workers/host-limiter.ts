@@ -1,9 +1,9 @@
 /**
- * The host-level limit of one RPC type as one thread uses it: the same verbs as the gate's, bound to the RPC type, and
- * the fastest way in. One bucket for the whole process.
+ * The host-level limit of one RPC type as one thread uses it, all but the fast path (rpc-limiter.ts): waits, dry runs,
+ * the accounts of calls under way. One bucket for the whole process.
  */
 import { IllegalStateError, RuntimeClosedError } from '../shared/errors.js';
-import { TakeCode } from '../shared/kernel/port.js';
+import { type Kernel, TakeCode } from '../shared/kernel/port.js';
 import { HEADER, MARK, THREAD } from '../shared/layout.js';
 import { checkWeight } from '../shared/quota.js';
 import { rpcMarks } from '../shared/rpc-names.js';
@@ -33,20 +33,19 @@ const FREE: Grant = { booking: undefined, waitedNs: 0 };
 const STALE_NS = 20e6;
 
 export class HostLimiter {
+  readonly #kernel: Kernel;
+  readonly #bucket: number;
+  readonly #stats: number;
   readonly id: number;
   readonly rpc: string;
   readonly #thread: ThreadContext;
-  readonly #kernel: ThreadContext['arena']['kernel'];
-  readonly #bucket: number;
   readonly #shadow: number;
-  readonly #stats: number;
   readonly #name: number;
   readonly #bytes: Uint8Array;
   readonly #waits: WaitHistograms;
   readonly #limiter: QueuedBucket;
   readonly #queue: WaitQueue;
   readonly #isMainThread: boolean;
-  #coarse: boolean;
   #closed: RuntimeClosedError | undefined;
 
   constructor(
@@ -72,30 +71,9 @@ export class HostLimiter {
     });
     this.#queue = new WaitQueue(this.#limiter, thread);
     this.#isMainThread = isMainThread;
-    this.#coarse = this.#readsCoarse();
   }
 
-  /**
-   * Takes `n` permits if they are there. Never waits.
-   * @throws RangeError when `n` is more than the burst, RuntimeClosedError.
-   */
-  tryAcquire(n = 1): boolean {
-    if (
-      this.#coarse &&
-      n === 1 &&
-      this.#kernel.tryAcquireCoarse(this.#bucket, this.#stats) === TakeCode.GRANTED
-    ) {
-      return true;
-    }
-    return this.#tryPrecise(checkWeight(n));
-  }
-
-  /**
-   * Takes `n` permits, waiting for them if need be. First come, first served within a thread; in the order of
-   * reservations across threads.
-   * @throws RateLimitExceededError when the wait would be longer than `maxWaitMs` or the queue is full; the signal's
-   * reason when it aborts; RangeError; RuntimeClosedError.
-   */
+  /** See `RpcLimiter.acquire`. */
   async acquire(options: AcquireOptions = {}): Promise<Waited> {
     const n = checkWeight(options.n ?? 1);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
@@ -104,10 +82,7 @@ export class HostLimiter {
     return { waitedMs: grant.waitedNs / 1e6 };
   }
 
-  /**
-   * As {@link acquire}, blocking the thread: for CPU-bound worker threads.
-   * @throws also IllegalStateError on the main thread, and while waiters of this thread are queued.
-   */
+  /** See `RpcLimiter.acquireSync`. */
   acquireSync(options: Omit<AcquireOptions, 'signal'> = {}): Waited {
     const n = checkWeight(options.n ?? 1);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
@@ -127,11 +102,8 @@ export class HostLimiter {
     return { waitedMs: waitedNs / 1e6 };
   }
 
-  /**
-   * Takes `n` permits in any case, in debt if need be; the caller waits by itself.
-   * @returns how long, in ms. @throws RangeError when the debt would pass a year; RuntimeClosedError.
-   */
-  reserve(n = 1): { readonly waitMs: number } {
+  /** See `RpcLimiter.reserve`. */
+  reserve(n: number): { readonly waitMs: number } {
     checkWeight(n);
     this.#checkOpen();
     if (this.#dryRun(n, Number.POSITIVE_INFINITY)) return { waitMs: 0 };
@@ -169,7 +141,6 @@ export class HostLimiter {
 
   /** Limits or settings may have changed. */
   refresh(): void {
-    this.#coarse = this.#readsCoarse();
     const settings = this.#thread.settings();
     if (!settings.host || settings.hostDryRun) this.#queue.releaseAll();
     else this.#queue.pump();
@@ -182,7 +153,6 @@ export class HostLimiter {
   /** Rejects the waiters and takes no more calls: the thread's counters are no longer its own. */
   close(reason: RuntimeClosedError): void {
     this.#queue.rejectAll(reason);
-    this.#coarse = false;
     this.#closed = reason;
   }
 
@@ -191,11 +161,16 @@ export class HostLimiter {
     return this.#queue.size;
   }
 
-  #tryPrecise(n: number): boolean {
+  /**
+   * Takes `n` permits if they are there, by the precise clock. Never waits.
+   * @throws RangeError when `n` is more than the burst, RuntimeClosedError.
+   */
+  tryAcquire(n: number): boolean {
+    checkWeight(n);
     if (this.#closed !== undefined) throw this.#closed;
     const now = this.#thread.nowNs();
     const code = this.#kernel.tryAcquire(this.#bucket, this.#stats, now, n);
-    if (this.#coarse) this.#mendClock(now);
+    if (this.readsCoarse()) this.#mendClock(now);
     switch (code) {
       case TakeCode.GRANTED:
         return true;
@@ -225,7 +200,6 @@ export class HostLimiter {
 
   /** A refusal, or a clock without a time, has made us read the precise clock: others may use it. */
   #mendClock(now: number): void {
-    this.#coarse = this.#readsCoarse();
     const coarse = this.#kernel.clock();
     if (coarse === 0) return;
     if (now - coarse > STALE_NS) this.#kernel.retireClock(coarse);
@@ -289,7 +263,8 @@ export class HostLimiter {
     if (this.#thread.closing()) throw new RuntimeClosedError();
   }
 
-  #readsCoarse(): boolean {
-    return (rpcMarks(this.#bytes, this.#name) & MARK.COARSE) !== 0;
+  /** Whether the configuration lets the fast path read the coarse clock. */
+  readsCoarse(): boolean {
+    return this.#closed === undefined && (rpcMarks(this.#bytes, this.#name) & MARK.COARSE) !== 0;
   }
 }

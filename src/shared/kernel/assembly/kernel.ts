@@ -22,6 +22,10 @@ const IMPOSSIBLE: i32 = 4
 const CLOSED: i32 = 5
 
 const SLOTS: usize = 64 // byte offset of a bucket's slots
+// Copies of the slot in force beside the word, each marked with its epoch: the common case need not wait for the word
+// to know where its slot is. A copy of another epoch is not used.
+const HOT_INTERVAL: usize = 8
+const HOT_TAU: usize = 16
 const INTERVAL: usize = 0
 const TAU: usize = 8
 const CHANGED_AT: usize = 16
@@ -57,10 +61,16 @@ const REFUSALS: usize = 40
 @inline function take(bucket: usize, stats: usize, now: u64, n: u64): i32 {
   let word = atomic.load<u64>(bucket)
   while (true) {
-    const slot = slotOf(bucket, word)
-    const interval = load<u64>(slot, INTERVAL)
+    let interval = load<u64>(bucket, HOT_INTERVAL)
+    let tau = load<u64>(bucket, HOT_TAU)
+    if (((word ^ interval) | (word ^ tau)) > TIME) {
+      const slot = slotOf(bucket, word)
+      interval = load<u64>(slot, INTERVAL)
+      tau = load<u64>(slot, TAU)
+    }
+    interval &= TIME
+    tau &= TIME
     if (interval == 0) return NOT_ENFORCED
-    const tau = load<u64>(slot, TAU)
     const cost = interval * n
     const arrival = word & TIME
     const next = (arrival > now ? arrival : now) + cost
@@ -182,9 +192,11 @@ export function configure(bucket: usize, now: f64, interval: f64, tau: f64, qps:
       next = <u64>(now + tau - kept)
     }
     const seen = atomic.cmpxchg<u64>(bucket, word, epoch | next)
-    if (seen == word) return
+    if (seen == word) break
     word = seen
   }
+  store<u64>(bucket, epoch | <u64>interval, HOT_INTERVAL)
+  store<u64>(bucket, epoch | <u64>tau, HOT_TAU)
 }
 
 // A pair's strict limiter: the word is the next free time, spacing is the interval, no burst.
