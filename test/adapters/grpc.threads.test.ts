@@ -57,7 +57,7 @@ describe('the interceptor on a runtime and a server', () => {
   });
 
   it('takes no permit for a call that is cancelled, or whose deadline passes, while it waits', async () => {
-    await connect(8000);
+    await connect(4000);
     expect((await commit({})).error).toBeNull();
     const late = commit({}, { deadline: Date.now() + 40 });
     let cancel = () => {};
@@ -75,7 +75,7 @@ describe('the interceptor on a runtime and a server', () => {
   });
 
   it('ends waiting calls when the runtime closes', async () => {
-    await connect(8000);
+    await connect(4000);
     expect((await commit({})).error).toBeNull();
     const waiting = commit({});
     await until('it waits', () => runtime.gate.limiter('commit_rowset').waiting === 1);
