@@ -121,7 +121,8 @@ export class Gate {
     thread.count(this.#active, 1);
     try {
       call.signal?.throwIfAborted();
-      await admit(this.#stages, call, maxWaitMs);
+      const waiting = admit(this.#stages, call, maxWaitMs);
+      if (waiting !== undefined) await waiting;
       thread.count(thread.place.stats(limiter.id, 'host') + STATS.CALLS, 1);
       let outcome: Outcome<T>;
       try {

@@ -2,6 +2,8 @@
  * The host-level limit of one RPC type as one thread uses it, all but the fast path (rpc-limiter.ts): waits, dry runs,
  * the accounts of calls under way. One bucket for the whole process.
  */
+
+import { taken } from '../shared/booking.js';
 import { IllegalStateError, RuntimeClosedError } from '../shared/errors.js';
 import { type Kernel, TakeCode } from '../shared/kernel/port.js';
 import { HEADER, MARK, THREAD } from '../shared/layout.js';
@@ -125,6 +127,18 @@ export class HostLimiter {
 
   /** Takes `n` permits for a call that has not started yet: to be spent or cancelled. */
   enter(n: number, maxWaitMs: number, signal: AbortSignal | undefined): Grant | Promise<Grant> {
+    if (this.#closed !== undefined) throw this.#closed;
+    // Whoever waits in this thread goes first.
+    if (this.#queue.size === 0 && signal?.aborted !== true) {
+      const now = this.#thread.nowNs();
+      const code = this.#kernel.hold(this.#bucket, this.#stats, now, n);
+      if (code === TakeCode.GRANTED) return { booking: taken(n, now), waitedNs: 0 };
+      if (code === TakeCode.CLOSED) throw new RuntimeClosedError();
+      if (code === TakeCode.NOT_ENFORCED) {
+        this.#dryRun(n, maxWaitMs);
+        return FREE;
+      }
+    }
     this.#checkOpen();
     if (this.#dryRun(n, maxWaitMs)) return FREE;
     const grant = this.#queue.acquire(n, maxWaitMs, signal);

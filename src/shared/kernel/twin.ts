@@ -57,7 +57,7 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
     }
   };
 
-  const take = (bucket: number, stats: number, now: bigint, n: bigint): number => {
+  const take = (bucket: number, counter: number, now: bigint, n: bigint): number => {
     let word = atomics.load(u64, at(bucket));
     for (;;) {
       const slot = slotOf(bucket, word);
@@ -69,7 +69,7 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
       if (next > now + tau) return cost > tau ? TakeCode.IMPOSSIBLE : TakeCode.REFUSED;
       const seen = atomics.compareExchange(u64, at(bucket), word, (word & EPOCH_MASK) | next);
       if (seen === word) {
-        count(stats + STATS.DIRECT, Number(n));
+        count(counter, Number(n));
         return TakeCode.GRANTED;
       }
       word = seen;
@@ -105,14 +105,19 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
 
     tryAcquire(bucket, stats, nowNs, n) {
       if (state[0] !== 0) return TakeCode.CLOSED;
-      const code = take(bucket, stats, BigInt(Math.floor(nowNs)), BigInt(n));
+      const code = take(bucket, stats + STATS.DIRECT, BigInt(Math.floor(nowNs)), BigInt(n));
       if (code === TakeCode.REFUSED) count(stats + STATS.REFUSED, 1);
       return code;
     },
 
+    hold(bucket, stats, nowNs, n) {
+      if (state[0] !== 0) return TakeCode.CLOSED;
+      return take(bucket, stats + STATS.RESERVED, BigInt(Math.floor(nowNs)), BigInt(n));
+    },
+
     tryAcquireCoarse(bucket, stats) {
       const now = atomics.load(u64, at(CLOCK_WORD));
-      return now === 0n ? TakeCode.STALE : take(bucket, stats, now, 1n);
+      return now === 0n ? TakeCode.STALE : take(bucket, stats + STATS.DIRECT, now, 1n);
     },
 
     reserve(bucket, stats, out, nowNs, n, maxWaitNs) {

@@ -22,6 +22,7 @@ export function instantiateKernel(module: WasmModule, memory: WasmMemory): Kerne
   return {
     kind: 'wasm',
     tryAcquire: kernel.tryAcquire,
+    hold: kernel.hold,
     tryAcquireCoarse: kernel.tryAcquireCoarse,
     reserve: kernel.reserve,
     giveBack: kernel.giveBack,

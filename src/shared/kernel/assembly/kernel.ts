@@ -91,6 +91,12 @@ export function tryAcquire(bucket: usize, stats: usize, now: f64, n: f64): i32 {
   return code
 }
 
+// As tryAcquire, for a call that has not started: to be spent, or given back.
+export function hold(bucket: usize, stats: usize, now: f64, n: f64): i32 {
+  if (load<u32>(STATE)) return CLOSED
+  return take(bucket, stats + RESERVED, <u64>now, <u64>n)
+}
+
 // No look at the state: closing clears the clock.
 export function tryAcquireCoarse(bucket: usize, stats: usize): i32 {
   const now = atomic.load<u64>(CLOCK)
