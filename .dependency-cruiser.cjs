@@ -65,6 +65,8 @@ module.exports = {
       { path: '^src/' },
       {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+        // Optional peers are installed here for the tests.
+        dependencyTypesNot: ['npm-peer'],
         pathNot: 'node_modules/@types/',
       },
       'Shipped code imports only declared dependencies.',
