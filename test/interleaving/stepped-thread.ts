@@ -1,0 +1,144 @@
+/**
+ * One thread of an explored run: real code whose atomic operations take effect one at a time, when the explorer says so.
+ *
+ * There is no real thread. To make its next step, the code runs again from its beginning; the operations that it has
+ * already made are answered from a log and touch nothing, the next one is real, and the one after it ends the run. So the
+ * state of a thread is its log, and can be saved, restored and compared. It asks of the code that it is synchronous,
+ * depends on nothing but the answers of its atomics, and keeps its own state within the body. Its plain writes to shared
+ * memory are undone when they are repeated, so they may be of any kind as long as no other thread writes the same words.
+ */
+import { fingerprint } from './fingerprint.js';
+
+type Words = Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
+type Value = number | bigint;
+type Name = 'load' | 'store' | 'add' | 'sub' | 'and' | 'or' | 'exchange' | 'compareExchange';
+
+/** The part of `Atomics` that explored code may use. */
+export type SteppedAtomics = Pick<typeof Atomics, Name>;
+
+export type Body = (atomics: SteppedAtomics) => unknown;
+
+/** Which operations are scheduling points. The others happen together with the one before them. */
+export type Visible = (words: Words, index: number) => boolean;
+
+interface Operation {
+  readonly name: Name;
+  readonly byte: number;
+  readonly operands: readonly Value[];
+  readonly answer: Value;
+}
+
+export interface ThreadState {
+  readonly operations: number;
+  readonly hash: number;
+  readonly status: 'running' | 'finished' | 'killed';
+  readonly result: unknown;
+}
+
+/** Ends a run of the body at an operation whose turn has not come. No code may catch it. No Error: its stack costs more
+ * than the run. */
+class NotYet {}
+
+export class SteppedThread {
+  readonly #body: Body;
+  readonly #memory: Uint8Array;
+  readonly #visible: Visible;
+  readonly #log: Operation[] = [];
+  #state: ThreadState = { operations: 0, hash: 1, status: 'running', result: undefined };
+
+  constructor(body: Body, buffer: SharedArrayBuffer, visible: Visible) {
+    this.#body = body;
+    this.#memory = new Uint8Array(buffer);
+    this.#visible = visible;
+    this.#run(false);
+  }
+
+  get state(): ThreadState {
+    return this.#state;
+  }
+
+  /** Goes back to a state that this thread was in earlier on the same path. */
+  restore(state: ThreadState): void {
+    this.#state = state;
+  }
+
+  kill(): void {
+    this.#state = { ...this.#state, status: 'killed' };
+  }
+
+  /** Makes the next visible operation, and what follows it up to the next one. */
+  step(): void {
+    this.#run(true);
+  }
+
+  #run(stepping: boolean): void {
+    this.#log.length = this.#state.operations;
+    const replayed = this.#log.length;
+    const before = replayed > 0 || stepping ? this.#memory.slice() : undefined;
+    let made = 0;
+    let mayStep = stepping;
+    const perform = (name: Name, words: Words, index: number, operands: Value[]): Value => {
+      const byte = words.byteOffset + index * words.BYTES_PER_ELEMENT;
+      if (made < replayed) return this.#repeat(made++, name, byte, operands);
+      if (this.#visible(words, index) || (made === replayed && stepping)) {
+        if (!mayStep) throw new NotYet();
+        mayStep = false;
+        // Undoes the plain writes of the repetition.
+        if (before !== undefined) this.#memory.set(before);
+      }
+      const operation = Atomics[name] as (words: Words, index: number, ...rest: Value[]) => Value;
+      const answer = operation(words, index, ...operands);
+      this.#log.push({ name, byte, operands, answer });
+      made++;
+      return answer;
+    };
+    const status = this.#finish(() => this.#body(atomicsOf(perform)));
+    let { hash } = this.#state;
+    for (let i = replayed; i < this.#log.length; i++) {
+      hash = fingerprint(hash, this.#log[i]?.answer as Value);
+    }
+    this.#state = { operations: this.#log.length, hash, ...status };
+  }
+
+  #finish(run: () => unknown): Pick<ThreadState, 'status' | 'result'> {
+    try {
+      return { status: 'finished', result: run() };
+    } catch (error) {
+      if (error instanceof NotYet) return { status: 'running', result: undefined };
+      throw error;
+    }
+  }
+
+  #repeat(at: number, name: Name, byte: number, operands: readonly Value[]): Value {
+    const logged = this.#log[at] as Operation;
+    const same =
+      logged.name === name &&
+      logged.byte === byte &&
+      logged.operands.every((operand, i) => operand === operands[i]);
+    if (!same) {
+      throw new Error(
+        `not deterministic: operation ${at} was ${logged.name} at byte ${logged.byte}, is now ${name} at ${byte}`,
+      );
+    }
+    return logged.answer;
+  }
+}
+
+function atomicsOf(
+  perform: (name: Name, words: Words, index: number, operands: Value[]) => Value,
+): SteppedAtomics {
+  const operation =
+    (name: Name) =>
+    (words: Words, index: number, ...operands: Value[]): Value =>
+      perform(name, words, index, operands);
+  return {
+    load: operation('load'),
+    store: operation('store'),
+    add: operation('add'),
+    sub: operation('sub'),
+    and: operation('and'),
+    or: operation('or'),
+    exchange: operation('exchange'),
+    compareExchange: operation('compareExchange'),
+  } as SteppedAtomics;
+}
