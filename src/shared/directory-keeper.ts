@@ -71,7 +71,7 @@ export class DirectoryKeeper {
     // Final. Fails when a finder has revived it.
     if (!this.#arena.swapGeneration(index, verdict, dead(verdict))) return false;
     this.#bury(index);
-    this.#reclaimer.note(index);
+    this.#reclaimer.note(index, this.#arena.pool.claimOf(index));
     return true;
   }
 
@@ -186,7 +186,8 @@ export class DirectoryKeeper {
     const { layout, pool } = this.#arena;
     const end = Math.min(layout.capacity, from + budget);
     for (let index = from; index < end; index++) {
-      if ((pool.claimOf(index) & 1) === 0) continue;
+      const claim = pool.claimOf(index);
+      if ((claim & 1) === 0) continue;
       const state = stateOf(this.#arena.generation(index));
       if (state === CELL_STATE.LIVE) continue;
       if (
@@ -197,7 +198,7 @@ export class DirectoryKeeper {
         continue;
       }
       if (state === CELL_STATE.DEAD) this.#bury(index);
-      this.#reclaimer.note(index);
+      this.#reclaimer.note(index, claim);
     }
     this.#sweepAt = end < layout.capacity ? end : undefined;
     // A release may have been cut short before it said so.

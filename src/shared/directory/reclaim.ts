@@ -32,8 +32,9 @@ export class CellReclaimer {
     this.#published = published;
   }
 
-  note(index: number): void {
-    if (!this.#waiting.has(index)) this.#noted.set(index, this.#arena.pool.claimOf(index));
+  /** `claim`: the odd claim word under which the cell was seen dead, or not published. */
+  note(index: number, claim: number): void {
+    if (!this.#waiting.has(index)) this.#noted.set(index, claim);
   }
 
   /** Gives back at most `budget` cells. @returns whether there is more to do, now or after a quiescent point. */
