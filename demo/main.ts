@@ -1,6 +1,6 @@
 // Entry of `npm run demo`. Exit codes: 0 well, 1 something did not add up or failed, 2 bad options,
 // 130 interrupted.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DemoOptionError, type DemoOptions, parseDemoOptions, usage } from './options.js';
@@ -11,9 +11,8 @@ const outDir = fileURLToPath(new URL('../out', import.meta.url));
 
 async function main(options: DemoOptions, signal: AbortSignal): Promise<number> {
   const jsonFiles = [join(outDir, 'report.json')];
-  if (options.jsonFile !== undefined) jsonFiles.push(resolve(options.jsonFile));
-  // Before the load: nobody should wait for a report that cannot be written.
-  for (const file of jsonFiles) mkdirSync(dirname(file), { recursive: true });
+  if (options.jsonFile !== undefined) jsonFiles.push(checkWritable(resolve(options.jsonFile)));
+  mkdirSync(outDir, { recursive: true });
 
   const { report, page, faults } = await runDemo(options, signal);
   const json = `${JSON.stringify(report, null, 2)}\n`;
@@ -30,19 +29,22 @@ async function main(options: DemoOptions, signal: AbortSignal): Promise<number> 
   return faults.length === 0 ? 0 : 1;
 }
 
-async function start(): Promise<number> {
-  let options: DemoOptions;
+/** Before the load: nobody should wait for a report that cannot be written. */
+function checkWritable(file: string): string {
+  const present = statSync(file, { throwIfNoEntry: false });
   try {
-    options = parseDemoOptions(process.argv.slice(2));
+    if (present?.isDirectory() === true) throw new Error('it is a directory');
+    accessSync(present === undefined ? dirname(file) : file, constants.W_OK);
   } catch (error) {
-    if (!(error instanceof DemoOptionError)) throw error;
-    console.error(`${error.message}\n\n${usage}`);
-    return 2;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DemoOptionError(
+      `--json must be a file that can be written, got '${file}': ${reason}`,
+    );
   }
-  if (options.help) {
-    console.log(usage);
-    return 0;
-  }
+  return file;
+}
+
+async function start(): Promise<number> {
   const interrupt = new AbortController();
   const onSignal = () => {
     // The second time at once; what the first left is removed on exit.
@@ -52,9 +54,16 @@ async function start(): Promise<number> {
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   try {
-    return await main(options, interrupt.signal);
+    const options = parseDemoOptions(process.argv.slice(2));
+    if (!options.help) return await main(options, interrupt.signal);
+    console.log(usage);
+    return 0;
   } catch (error) {
     if (interrupt.signal.aborted) return 130;
+    if (error instanceof DemoOptionError) {
+      console.error(`${error.message}\n\n${usage}`);
+      return 2;
+    }
     console.error(error);
     return 1;
   } finally {

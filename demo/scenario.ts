@@ -46,7 +46,7 @@ const capacityPerSecond = 300;
 /** The calm load, all tables together, as a part of the capacity. */
 const calmLoad = 0.6;
 /** What the two hot tables offer together while they flood, as a part of the capacity. */
-const floodLoad = 1.3;
+const floodLoad = 1;
 
 /** A few samples of the QPS registry, which takes one every 100 ms. */
 const minWindowMs = 300;
@@ -78,7 +78,7 @@ export function createScenario(options: DemoOptions): Scenario {
     retry: { attempts: 5, baseDelayMs: 50, maxDelayMs: 1000 },
     maxInFlightPerThread: 1024,
     attemptTimeoutMs: 5000,
-    maxWaitMs: 1000,
+    maxWaitMs: intervalMs / 2,
     maxWaiters: 256,
     intervalMs,
     windowMs: Math.max(minWindowMs, intervalMs),

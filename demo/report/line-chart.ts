@@ -28,7 +28,8 @@ const bottom = 26;
 export function renderLineChart(options: ChartOptions): string {
   const { title, unit, endMs, flood, series } = options;
   const values = series.flatMap(({ points }) => points.flatMap(([, value]) => value ?? []));
-  const step = niceStep(Math.max(1, ...values) / 4);
+  // Whole numbers: all that is drawn here are counts or many of them a second.
+  const step = Math.max(1, niceStep(Math.max(1, ...values) / 4));
   const maxValue = Math.ceil(Math.max(1, ...values) / step) * step;
   const x = (atMs: number) => left + (Math.max(0, atMs) / endMs) * (width - left - right);
   const y = (value: number) => height - bottom - (value / maxValue) * (height - top - bottom);

@@ -18,7 +18,12 @@ const rateWindowMs = 500;
 
 /** The report as one file that needs nothing else: no script, no font, no network. */
 export function renderReportPage({ scenario, report, without, held }: ReportPageInput): string {
-  const endMs = Math.max(scenario.durationMs, report.timeline.at(-1)?.atMs ?? 0);
+  const endMs = Math.max(
+    scenario.durationMs,
+    report.timeline.at(-1)?.atMs ?? 0,
+    without.samples.at(-1)?.atMs ?? 0,
+    held.samples.at(-1)?.atMs ?? 0,
+  );
   const frame = {
     endMs,
     flood: [scenario.floodFromMs, scenario.floodToMs] as const,

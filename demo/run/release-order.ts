@@ -1,36 +1,30 @@
 import type { LimitInForce, TimelineEntry } from './run-record.js';
 
 /**
- * Levels are a stack: each one that goes must leave exactly the limits that stood before it came.
- * Gives what was not so. An entry whose level did not change is one level gone and another come
- * between two looks.
+ * Levels are a stack: each goes alone, the newest first, and leaves exactly the limits that stood
+ * before it came. Gives what was not so.
  */
 export function findReleaseFaults(timeline: readonly TimelineEntry[]): string[] {
   const faults: string[] = [];
-  /** Limits in force by level; index 0 is the state without any, undefined a level never seen. */
-  const stack: (readonly LimitInForce[] | undefined)[] = [[]];
+  /** Limits in force by level; index 0 is the state without any. */
+  const stack = ['no limits'];
   for (const { atMs, level, limits } of timeline) {
-    if (level >= stack.length) {
-      while (stack.length < level) stack.push(undefined);
-      stack.push(limits);
+    const top = stack.length - 1;
+    const now = describe(limits);
+    if (level === top + 1) {
+      stack.push(now);
       continue;
     }
-    const wasTop = level === stack.length - 1;
-    stack.length = level + 1;
+    const at = `at ${atMs} ms level ${level} came`;
+    if (level > top || level < top - 1) faults.push(`${at} after level ${top}`);
     const stood = stack[level];
-    if (stood !== undefined && sameLimits(stood, limits)) continue;
-    if (level > 0 && (wasTop || stood === undefined)) stack[level] = limits;
-    else {
-      faults.push(
-        `at ${atMs} ms level ${level} came back with ${describe(limits)}, it stood at ${describe(stood ?? [])}`,
-      );
+    if (stood !== undefined && stood !== now) {
+      faults.push(`${at} back with ${now}, it had stood with ${stood}`);
     }
+    stack.length = Math.min(level, top);
+    stack[level] = now;
   }
   return faults;
-}
-
-function sameLimits(left: readonly LimitInForce[], right: readonly LimitInForce[]): boolean {
-  return describe(left) === describe(right);
 }
 
 function describe(limits: readonly LimitInForce[]): string {

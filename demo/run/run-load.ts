@@ -14,16 +14,18 @@ export interface RunLoadOptions {
   /** The runtime that the threads attach to; without one, attempts go at once. */
   readonly handle: RuntimeHandle | undefined;
   readonly signal: AbortSignal;
-  /** The moment at which the load begins, in ns of the process's monotonic clock. */
-  readonly onStart?: (startNs: bigint) => void;
+  /** All threads are ready; the load begins `leadMs` from now. */
+  readonly onStart?: (leadMs: number) => void;
   /** Called every 100 ms while the load runs. */
   readonly onSample: (sample: Sample) => void;
 }
 
 /** How far the main thread looks into the counts; the charts are no finer. */
 const sampleMs = 100;
+/** The load begins a little in the future, so that no thread learns of it too late. */
+const startLeadMs = 50;
 /** Work that the service lets wait, so that the chance bursts of a calm load are not refused. */
-const serviceBacklogMs = 100;
+const serviceBacklogMs = 150;
 
 /** Runs the load once, against a service and on threads of its own. */
 export async function runLoad(options: RunLoadOptions): Promise<RunRecord> {
@@ -69,10 +71,9 @@ export async function runLoad(options: RunLoadOptions): Promise<RunRecord> {
       },
     );
     while (running && start.readyCount < scenario.threads) await Promise.race([sleep(5), settled]);
-    // A little in the future, so that no thread learns of it too late.
-    const startNs = process.hrtime.bigint() + 50_000_000n;
+    const startNs = process.hrtime.bigint() + BigInt(startLeadMs * 1e6);
     start.start(startNs);
-    options.onStart?.(startNs);
+    options.onStart?.(startLeadMs);
     while (running) {
       await Promise.race([sleep(sampleMs, undefined, { ref: false }), settled]);
       const atMs = Number(process.hrtime.bigint() - startNs) / 1e6;

@@ -2,15 +2,15 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRuntime, type Runtime } from 'spillway';
 import { rpcNames, type Scenario } from '../scenario.js';
-import { LimitWatch } from './limit-watch.js';
+import { LimitTimeline } from './limit-timeline.js';
 import { findReleaseFaults } from './release-order.js';
-import { type RunLoadOptions, runLoad } from './run-load.js';
+import { runLoad } from './run-load.js';
 import type { RunRecord, Sample, TimelineEntry } from './run-record.js';
 
 export interface SpillwayRunOptions {
   readonly scenario: Scenario;
   readonly signal: AbortSignal;
-  readonly onSample: (sample: Sample, limits: TimelineEntry) => void;
+  readonly onSample: (sample: Sample, limits: TimelineEntry | undefined) => void;
 }
 
 export interface SpillwayRun {
@@ -28,30 +28,34 @@ const hostHeadroom = 4;
 export async function runWithSpillway(options: SpillwayRunOptions): Promise<SpillwayRun> {
   const { scenario, signal } = options;
   const runtime = await startRuntime(scenario);
-  const watch = new LimitWatch(() => runtime.snapshot());
+  const timeline = new LimitTimeline();
+  for (const name of ['upgrade', 'downgrade', 'lifted'] as const) {
+    runtime.on(name, (change) => timeline.apply(change));
+  }
   try {
-    const loadOptions: RunLoadOptions = {
+    const record = await runLoad({
       scenario,
       handle: runtime.handle(),
       signal,
-      onStart: (startNs) => watch.start(startNs),
-      onSample: (sample) => options.onSample(sample, watch.look()),
-    };
-    const record = await runLoad(loadOptions);
-    const limitsLeft = await releaseLimits(watch, scenario, signal);
+      onStart: (leadMs) => timeline.start(runtime.snapshot().atMs + leadMs),
+      onSample: (sample) => options.onSample(sample, timeline.newest),
+    });
+    const limitsLeft = await releaseLimits(runtime, scenario, signal);
     const { conservation } = runtime.snapshot();
     return {
       record,
-      timeline: watch.timeline,
+      timeline: timeline.entries,
       limitsLeft,
       faults: [
-        ...findReleaseFaults(watch.timeline),
+        ...findReleaseFaults(timeline.entries),
         ...(conservation.ok ? [] : [`permits do not add up: ${JSON.stringify(conservation)}`]),
         ...(limitsLeft === 0 ? [] : [`${limitsLeft} limits were left`]),
+        ...(timeline.newest?.limits.length === limitsLeft
+          ? []
+          : ['a change of limits was not told']),
       ],
     };
   } finally {
-    watch.stop();
     await runtime.close();
   }
 }
@@ -73,15 +77,15 @@ function startRuntime(scenario: Scenario): Promise<Runtime> {
 
 /** The load is over: one level goes per interval. Gives how many limits are left after that time. */
 async function releaseLimits(
-  watch: LimitWatch,
+  runtime: Runtime,
   scenario: Scenario,
   signal: AbortSignal,
 ): Promise<number> {
-  let entry = watch.look();
-  const deadlineMs = Date.now() + entry.level * scenario.intervalMs + 1000;
-  while (entry.limits.length + entry.level > 0 && Date.now() < deadlineMs) {
+  let { level, limits } = runtime.snapshot();
+  const deadlineMs = performance.now() + level * scenario.intervalMs + 1000;
+  while (level + limits.length > 0 && performance.now() < deadlineMs) {
     await sleep(20, undefined, { signal });
-    entry = watch.look();
+    ({ level, limits } = runtime.snapshot());
   }
-  return entry.limits.length;
+  return limits.length;
 }

@@ -29,15 +29,19 @@ describe('findReleaseFaults', () => {
     expect(findReleaseFaults(timeline)).toEqual([]);
   });
 
-  it('accepts one level gone and another come between two looks', () => {
-    expect(findReleaseFaults([entry(1, 80), entry(2, 60), entry(2, 50), entry(1, 80)])).toEqual([]);
-  });
-
   it('finds a level released to other limits than it was built on', () => {
     const faults = findReleaseFaults([entry(1, 80), entry(2, 60), entry(1, 70)]);
     expect(faults).toEqual([
       expect.stringContaining('level 1 came back with commit_rowset a 70.000'),
     ]);
+  });
+
+  it.each([
+    ['two at once', [entry(1, 80), entry(2, 60), entry(0)]],
+    ['none, but its limits change', [entry(1, 80), entry(2, 60), entry(2, 50)]],
+    ['two that come at once', [entry(2, 60)]],
+  ])('finds levels that go wrong: %s', (_name, timeline) => {
+    expect(findReleaseFaults(timeline)).toHaveLength(1);
   });
 
   it('finds a limit that outlives its level', () => {
