@@ -14,8 +14,8 @@ import { type CountMessage, countingBehavior } from './counting-behavior.js';
 const boom = new Error('boom');
 
 /** Spawns `child` with the given supervision; the parent logs what it is told. */
-function parentOf<Message>(
-  child: Behavior<unknown, Message>,
+function parentOf<State, Message>(
+  child: Behavior<State, Message>,
   supervision: SupervisionOptions,
   log: string[] = [],
 ): Behavior<ActorRef<Message> | undefined, Message> {

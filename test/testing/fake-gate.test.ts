@@ -1,0 +1,138 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import {
+  BusyError,
+  RateLimitExceededError,
+  RuntimeClosedError,
+  UnknownRpcError,
+} from '../../src/shared/errors.js';
+import { createFakeGate } from '../../src/testing/fake-gate.js';
+import { createVirtualTime } from '../../src/testing/virtual-time.js';
+import type { Gate } from '../../src/workers/gate.js';
+
+type Verbs = Pick<
+  Gate,
+  'tryAcquire' | 'acquire' | 'acquireSync' | 'reserve' | 'call' | 'updateConfig' | 'detach'
+>;
+type BoundVerbs = Pick<
+  ReturnType<Gate['limiter']>,
+  'rpc' | 'waiting' | 'tryAcquire' | 'acquire' | 'acquireSync' | 'reserve'
+>;
+
+describe('the fake gate', () => {
+  it('has the verbs of the real one', () => {
+    const fake = createFakeGate();
+    const gate: Verbs = fake;
+    const bound: BoundVerbs = fake.limiter('a');
+    expect(gate.tryAcquire('a') && bound.tryAcquire()).toBe(true);
+  });
+
+  it('admits everything at once unless told otherwise, and records it', async () => {
+    const gate = createFakeGate();
+    expect(gate.tryAcquire('a', 2)).toBe(true);
+    expect(await gate.acquire('a')).toEqual({ waitedMs: 0 });
+    expect(gate.acquireSync('a')).toEqual({ waitedMs: 0 });
+    expect(gate.reserve('a')).toEqual({ waitMs: 0 });
+    expect(await gate.call({ rpc: 'b', table: 10_086n, weight: 3 }, async () => 'reply')).toBe(
+      'reply',
+    );
+    expect(gate.requests.map(({ verb, rpc, table, n }) => [verb, rpc, table, n])).toEqual([
+      ['tryAcquire', 'a', undefined, 2],
+      ['acquire', 'a', undefined, 1],
+      ['acquireSync', 'a', undefined, 1],
+      ['reserve', 'a', undefined, 1],
+      ['call', 'b', '10086', 3],
+    ]);
+    expect(gate.verdicts.map(({ verdict }) => verdict)).toEqual(['success']);
+  });
+
+  it('refuses as the real one does, without running the attempt', async () => {
+    const gate = createFakeGate({ answer: () => ({ kind: 'refuse', retryAfterMs: 40 }) });
+    expect(gate.tryAcquire('a')).toBe(false);
+    expect(gate.reserve('a')).toEqual({ waitMs: 40 });
+    const refused = gate.call({ rpc: 'a', table: 't' }, () => expect.unreachable());
+    await expect(refused).rejects.toMatchObject({
+      name: 'RateLimitExceededError',
+      retryAfterMs: 40,
+      rpc: 'a',
+      table: 't',
+    });
+  });
+
+  it('lets a caller wait in virtual time, up to its own limit', async () => {
+    const time = createVirtualTime();
+    const gate = createFakeGate({ time, answer: () => ({ kind: 'admit', waitMs: 250 }) });
+    const log: string[] = [];
+    const call = gate.call({ rpc: 'a' }, () => log.push(`at ${time.nowMs}`));
+    expect(gate.limiter('a').waiting).toBe(1);
+    await time.advanceToAsync(249);
+    expect(log).toEqual([]);
+    await time.advanceToAsync(250);
+    await call;
+    expect(log).toEqual(['at 250']);
+    const impatient = gate.acquire('a', { maxWaitMs: 249 });
+    await expect(impatient).rejects.toBeInstanceOf(RateLimitExceededError);
+    expect(gate.tryAcquire('a')).toBe(false);
+  });
+
+  it('lets go of a signal on every path', async () => {
+    const time = createVirtualTime();
+    const gate = createFakeGate({ time, answer: () => ({ kind: 'admit', waitMs: 10 }) });
+    const { signal } = new AbortController();
+    const waited = gate.acquire('a', { signal });
+    await time.advanceToAsync(10);
+    await waited;
+    const aborting = new AbortController();
+    const aborted = gate.call({ rpc: 'a', signal: aborting.signal }, () => expect.unreachable());
+    const reason = new Error('changed my mind');
+    aborting.abort(reason);
+    await expect(aborted).rejects.toBe(reason);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(getEventListeners(aborting.signal, 'abort')).toEqual([]);
+    expect(time.pendingTimers).toBe(0);
+  });
+
+  it('classifies outcomes: by error, by the call’s own classifier, and an abort as ignored', async () => {
+    const gate = createFakeGate();
+    const fail = (error: unknown) => () => Promise.reject(error);
+    await expect(gate.call({ rpc: 'a' }, fail(new BusyError('busy')))).rejects.toThrow('busy');
+    await expect(gate.call({ rpc: 'a' }, fail('odd'))).rejects.toBe('odd');
+    await gate.call({ rpc: 'a', classify: ({ ok }) => (ok ? 'ignored' : 'failure') }, () => 1);
+    const controller = new AbortController();
+    const aborted = gate.call({ rpc: 'a', signal: controller.signal }, async ({ signal }) => {
+      controller.abort('enough');
+      signal?.throwIfAborted();
+    });
+    await expect(aborted).rejects.toBe('enough');
+    expect(gate.verdicts.map(({ verdict }) => verdict)).toEqual([
+      'busy',
+      'failure',
+      'ignored',
+      'ignored',
+    ]);
+  });
+
+  it('knows only the RPC types that it was given', () => {
+    const gate = createFakeGate({ rpcs: ['a'] });
+    expect(() => gate.tryAcquire('b')).toThrow(UnknownRpcError);
+    expect(() => gate.limiter('b')).toThrow(UnknownRpcError);
+    expect(gate.requests).toEqual([]);
+  });
+
+  it('detached rejects who waits, and every call after', async () => {
+    const time = createVirtualTime();
+    const gate = createFakeGate({ time, answer: () => ({ kind: 'admit', waitMs: 10 }) });
+    const waiting = gate.acquire('a');
+    gate.detach();
+    await expect(waiting).rejects.toBeInstanceOf(RuntimeClosedError);
+    expect(() => gate.tryAcquire('a')).toThrow(RuntimeClosedError);
+    await expect(gate.updateConfig({})).rejects.toBeInstanceOf(RuntimeClosedError);
+  });
+
+  it('records configuration patches under ascending versions', async () => {
+    const gate = createFakeGate();
+    expect(await gate.updateConfig({ host: { enabled: false } })).toEqual({ version: 2 });
+    expect(await gate.updateConfig({})).toEqual({ version: 3 });
+    expect(gate.patches).toEqual([{ host: { enabled: false } }, {}]);
+  });
+});
