@@ -1,0 +1,23 @@
+import type { Subject } from '../../conformance/load-built.mjs';
+import { startControlPlane } from '../../src/actors/control-plane.js';
+import { createActorSystem } from '../../src/actors/core/actor-system.js';
+import * as coordinator from '../../src/actors/throttle/coordinator.js';
+import { QpsRegistry } from '../../src/actors/throttle/qps-registry.js';
+import * as stateMachine from '../../src/actors/throttle/state-machine.js';
+import { createArena } from '../../src/shared/arena.js';
+import { StrictLimiter } from '../../src/shared/strict-limiter.js';
+import { TokenBucket } from '../../src/shared/token-bucket.js';
+import { VirtualTime } from '../../src/testing/virtual-time.js';
+
+/** What the suites test, from the sources instead of the built package. */
+export const subjectFromSource: Subject = {
+  stateMachine,
+  coordinator,
+  QpsRegistry,
+  startControlPlane,
+  createActorSystem,
+  VirtualTime,
+  createArena,
+  TokenBucket,
+  StrictLimiter,
+};
