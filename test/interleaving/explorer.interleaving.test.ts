@@ -118,6 +118,29 @@ describe('explore', () => {
     }));
   });
 
+  it('repeats the plain reads of a moment when it is asked to', () => {
+    const words = new Int32Array(new SharedArrayBuffer(64));
+    const seen = new Set<string>();
+    explore(() => ({
+      buffer: words.buffer as SharedArrayBuffer,
+      plainReads: true,
+      threads: [
+        (atomics) => {
+          atomics.load(words, 8);
+          const before = words[0];
+          atomics.load(words, 8);
+          atomics.load(words, 8);
+          return `${before} ${words[0]}`;
+        },
+        (atomics) => {
+          for (let i = 1; i <= 2; i++) atomics.store(words, 0, i);
+        },
+      ],
+      checkEnd: ([reads]) => seen.add(reads as string),
+    }));
+    expect(seen).toEqual(new Set(['0 0', '0 1', '0 2', '1 1', '1 2', '2 2']));
+  });
+
   it('says so when the code does not depend on its atomics alone', () => {
     const words = new Int32Array(new SharedArrayBuffer(64));
     let calls = 0;

@@ -21,6 +21,8 @@ export interface Scenario {
   readonly startsAfter?: Readonly<Record<number, number>>;
   /** Scheduling points; by default every operation. */
   readonly visible?: Visible;
+  /** Whether threads read plainly what others write; see stepped-thread.ts. */
+  readonly plainReads?: boolean;
   /** Throws when the memory is wrong; asked after every step. */
   check?(): void;
   /** Throws when the end is wrong. The result of a killed thread is undefined. */
@@ -69,9 +71,9 @@ class Run {
     this.#scenario = scenario;
     this.#memory = new Uint8Array(scenario.buffer);
     this.#words = new Int32Array(scenario.buffer, 0, scenario.buffer.byteLength >>> 2);
-    const visible = scenario.visible ?? (() => true);
+    const { buffer, visible = () => true, plainReads = false } = scenario;
     this.#threads = scenario.threads.map(
-      (body) => new SteppedThread(body, scenario.buffer, visible),
+      (body) => new SteppedThread(body, buffer, visible, plainReads),
     );
   }
 

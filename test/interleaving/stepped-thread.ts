@@ -3,9 +3,10 @@
  *
  * There is no real thread. To make its next step, the code runs again from its beginning; the operations that it has
  * already made are answered from a log and touch nothing, the next one is real, and the one after it ends the run. So the
- * state of a thread is its log, and can be saved, restored and compared. It asks of the code that it is synchronous,
- * depends on nothing but the answers of its atomics, and keeps its own state within the body. Its plain writes to shared
- * memory are undone when they are repeated, so they may be of any kind as long as no other thread writes the same words.
+ * state of a thread is its log, and can be saved, restored and compared. Plain writes belong to the atomic operation
+ * before them, and are undone when they are repeated. Plain reads do too, but what is repeated reads the memory of today;
+ * code that reads plainly what other threads write asks for `plainReads`, and the log keeps the memory of each moment.
+ * The code must be synchronous and keep its own state within the body.
  */
 import { fingerprint } from './fingerprint.js';
 
@@ -26,6 +27,8 @@ interface Operation {
   readonly byte: number;
   readonly operands: readonly Value[];
   readonly answer: Value;
+  /** Right after the operation, for plain reads. */
+  readonly memory: Uint8Array | undefined;
 }
 
 export interface ThreadState {
@@ -43,13 +46,15 @@ export class SteppedThread {
   readonly #body: Body;
   readonly #memory: Uint8Array;
   readonly #visible: Visible;
+  readonly #plainReads: boolean;
   readonly #log: Operation[] = [];
   #state: ThreadState = { operations: 0, hash: 1, status: 'running', result: undefined };
 
-  constructor(body: Body, buffer: SharedArrayBuffer, visible: Visible) {
+  constructor(body: Body, buffer: SharedArrayBuffer, visible: Visible, plainReads: boolean) {
     this.#body = body;
     this.#memory = new Uint8Array(buffer);
     this.#visible = visible;
+    this.#plainReads = plainReads;
     this.#run(false);
   }
 
@@ -74,7 +79,7 @@ export class SteppedThread {
   #run(stepping: boolean): void {
     this.#log.length = this.#state.operations;
     const replayed = this.#log.length;
-    const before = replayed > 0 || stepping ? this.#memory.slice() : undefined;
+    const before = this.#memory.slice();
     let made = 0;
     let mayStep = stepping;
     const perform = (name: Name, words: Words, index: number, operands: Value[]): Value => {
@@ -83,12 +88,12 @@ export class SteppedThread {
       if (this.#visible(words, index) || (made === replayed && stepping)) {
         if (!mayStep) throw new NotYet();
         mayStep = false;
-        // Undoes the plain writes of the repetition.
-        if (before !== undefined) this.#memory.set(before);
+        this.#memory.set(before);
       }
       const operation = Atomics[name] as (words: Words, index: number, ...rest: Value[]) => Value;
       const answer = operation(words, index, ...operands);
-      this.#log.push({ name, byte, operands, answer });
+      const memory = this.#plainReads ? this.#memory.slice() : undefined;
+      this.#log.push({ name, byte, operands, answer, memory });
       made++;
       return answer;
     };
@@ -120,6 +125,7 @@ export class SteppedThread {
         `not deterministic: operation ${at} was ${logged.name} at byte ${logged.byte}, is now ${name} at ${byte}`,
       );
     }
+    if (logged.memory !== undefined) this.#memory.set(logged.memory);
     return logged.answer;
   }
 }
