@@ -6,7 +6,8 @@
  */
 import { MessageChannel, type MessagePort, postMessageToThread } from 'node:worker_threads';
 import type { Arena } from '../shared/arena.js';
-import { RuntimeClosedError } from '../shared/errors.js';
+import { ConfigError, RuntimeClosedError } from '../shared/errors.js';
+import { STATE_WORD } from '../shared/kernel/port.js';
 import { HEADER } from '../shared/layout.js';
 import { decodeError } from './error-codec.js';
 import type { RuntimeHandle } from './handle.js';
@@ -58,8 +59,8 @@ export class ControlLink {
     if (this.#closed) return Promise.reject(new RuntimeClosedError());
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
-      const request: Request = { ...body, id: this.#lastId };
-      // Here, so that what cannot be cloned is the caller's error.
+      // Cloned here, so that what cannot be cloned is the caller's error, and later changes of it are not ours.
+      const request: Request = { ...cloned(body), id: this.#lastId };
       if (this.#watched) this.#port?.postMessage(request);
       this.#pending.set(request.id, { request, resolve, reject });
       this.#hold();
@@ -107,6 +108,10 @@ export class ControlLink {
 
   #later(): void {
     if (this.#closed) return;
+    if (Atomics.load(this.#arena.i32, STATE_WORD >>> 2) !== 0) {
+      this.#handlers.closed();
+      return;
+    }
     this.#tries += 1;
     if (this.#tries % TRIES_BEFORE_DOUBT === 0 && this.#handle.ownerThreadId !== 0) this.#doubt();
     this.#retry = setTimeout(() => this.#offer(), RETRY_MS);
@@ -167,5 +172,15 @@ export class ControlLink {
       this.#port?.unref();
       this.#retry?.unref();
     }
+  }
+}
+
+function cloned(body: RequestBody): RequestBody {
+  try {
+    return structuredClone(body);
+  } catch (cause) {
+    const rule = 'must be plain data';
+    const message = `the configuration ${rule}: ${(cause as Error).message}`;
+    throw new ConfigError(message, { field: '', rule, value: undefined }, { cause });
   }
 }
