@@ -16,8 +16,8 @@ import { applyConfig, type InForce, needsCoarseClock } from './apply-config.js';
 import { BusyIntake } from './busy-intake.js';
 import { type Clock, createClock } from './clock.js';
 import { CoarseTicker } from './coarse-ticker.js';
-import { applyPatch } from './config/apply-patch.js';
-import { reloadConfig } from './config/resolve-config.js';
+import type { applyPatch } from './config/apply-patch.js';
+import type { reloadConfig } from './config/resolve-config.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { noteCurrentRates } from './current-rates.js';
 import { DirectoryUpkeep } from './directory-upkeep.js';
@@ -28,6 +28,11 @@ import { createTimerDriver } from './real-timer-driver.js';
 import { RpcTable } from './rpc-table.js';
 import { ThreadRegistry } from './thread-registry.js';
 import { ThreadWatch } from './thread-watch.js';
+
+interface ConfigRules {
+  readonly applyPatch: typeof applyPatch;
+  readonly reloadConfig: typeof reloadConfig;
+}
 
 const LOOK_MS = 1000;
 const RATES_MS = 250;
@@ -48,6 +53,7 @@ export class ControlHost {
   readonly #system: ReturnType<typeof createActorSystem>;
   readonly #plane: ControlPlane;
   #inForce: InForce;
+  #changes: Promise<void> = Promise.resolve();
   #look: NodeJS.Timeout | undefined;
   #rates: NodeJS.Timeout | undefined;
 
@@ -116,6 +122,8 @@ export class ControlHost {
     Atomics.store(this.#arena.i32, HEADER.CONTROL_THREAD >>> 2, threadId);
     this.#changed();
     this.#report({ kind: 'ready' });
+    // Before it is needed, after everything that somebody waits for.
+    setImmediate(() => void this.#rules());
   }
 
   /** Something came by `postMessageToThread`. */
@@ -149,15 +157,19 @@ export class ControlHost {
     this.#report({ kind: 'event', event: { name: 'thread-ended', event: { threads } } });
   }
 
+  /** One change after the other, in the order in which they came. */
   #answer(request: Request, answer: (reply: Reply) => void): void {
-    try {
-      answer({ kind: 'reply', id: request.id, version: this.#change(request) });
-    } catch (error) {
-      answer({ kind: 'failed', id: request.id, error: encodeError(error) });
-    }
+    this.#changes = this.#changes.then(async () => {
+      try {
+        answer({ kind: 'reply', id: request.id, version: await this.#change(request) });
+      } catch (error) {
+        answer({ kind: 'failed', id: request.id, error: encodeError(error) });
+      }
+    });
   }
 
-  #change(request: Request): number {
+  async #change(request: Request): Promise<number> {
+    const { applyPatch, reloadConfig } = await this.#rules();
     const { config, version } = this.#inForce;
     const next =
       request.kind === 'update'
@@ -171,6 +183,15 @@ export class ControlHost {
     this.#changed();
     this.#report({ kind: 'config', inForce });
     return inForce.version;
+  }
+
+  /** The schema library takes longer to load than all the rest, and nobody needs it before the first change. */
+  async #rules(): Promise<ConfigRules> {
+    const [{ applyPatch }, { reloadConfig }] = await Promise.all([
+      import('./config/apply-patch.js'),
+      import('./config/resolve-config.js'),
+    ]);
+    return { applyPatch, reloadConfig };
   }
 
   /** Wakes blocked callers, and tells the loops of all threads. */
