@@ -8,14 +8,11 @@ import {
 import { BusyInbox } from './throttle/busy-inbox.js';
 import type { LimitPort, PairSource } from './throttle/ports.js';
 import type { UpgradeRecord } from './throttle/state-machine.js';
-import {
-  createThrottleBehavior,
-  type ThrottleMemory,
-  type ThrottleMessage,
-} from './throttle/throttle-actor.js';
+import { createThrottleBehavior } from './throttle/throttle-actor.js';
 import { checkThrottleConfig, type ThrottleConfig } from './throttle/throttle-config.js';
 import type { ThrottleEvent } from './throttle/throttle-event.js';
 import type { ThrottleSnapshot } from './throttle/throttle-snapshot.js';
+import type { ThrottleMemory, ThrottleMessage } from './throttle/throttle-state.js';
 
 export interface ControlPlaneOptions {
   readonly system: ActorSystem;

@@ -10,7 +10,6 @@ export {
   createActorSystem,
   type StopOptions,
   type StopReport,
-  type SystemStats,
 } from '../actors/core/actor-system.js';
 export type {
   ActorContext,
@@ -26,6 +25,7 @@ export type { EventStream } from '../actors/core/event-stream.js';
 export type { MailboxOptions, OverflowPolicy } from '../actors/core/mailbox.js';
 export type { EndReason, Signal } from '../actors/core/signal.js';
 export type { FailureDirective, SupervisionOptions } from '../actors/core/supervision.js';
+export type { SystemStats } from '../actors/core/system-stats.js';
 export type { TimerDriver } from '../actors/core/timer-driver.js';
 export { type BehaviorKit, type BehaviorKitOptions, createBehaviorKit } from './behavior-kit.js';
 export type { Effect } from './effect.js';

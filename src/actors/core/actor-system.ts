@@ -7,15 +7,12 @@ import { ActorTree } from './actor-tree.js';
 import { AskLedger } from './ask-ledger.js';
 import type { Behavior, SpawnOptions, TellOutcome } from './behavior.js';
 import { CellContext, type ContextPorts } from './cell-context.js';
-import {
-  type DeadLetter,
-  type DeadLetterCounts,
-  type DeadLetterReason,
-  noDeadLetters,
-} from './dead-letter.js';
+import type { DeadLetter } from './dead-letter.js';
 import { Dispatcher } from './dispatcher.js';
 import { EventStream } from './event-stream.js';
+import { PostOffice } from './post-office.js';
 import { resolveSupervision } from './supervision.js';
+import type { SystemStats } from './system-stats.js';
 import type { TimerDriver } from './timer-driver.js';
 import { checkedDelay, TimerLedger } from './timer-ledger.js';
 
@@ -46,19 +43,6 @@ export interface StopOptions {
 export interface StopReport {
   /** Every message was handled; otherwise the deadline came first, and what was left is in the dead letters. */
   readonly drained: boolean;
-}
-
-export interface SystemStats {
-  /** Actors alive, the timer actor not counted. */
-  readonly actors: number;
-  /** Timers and ask deadlines that wait. */
-  readonly timers: number;
-  readonly asks: number;
-  readonly deadLetters: DeadLetterCounts;
-  /** Times that a behaviour threw. */
-  readonly failures: number;
-  /** Times that a listener of `deadLetters` or `failures` threw. */
-  readonly listenerFailures: number;
 }
 
 /** Actors of one thread. Nothing that a behaviour or a listener throws leaves it. */
@@ -95,12 +79,11 @@ export function createActorSystem(options: ActorSystemOptions): ActorSystem {
 const NAME = /^[\w.-]+$/;
 
 class LocalActorSystem implements ActorSystem {
-  readonly deadLetters: EventStream<DeadLetter> = new EventStream();
   readonly failures: EventStream<ActorFailure> = new EventStream();
   readonly #clock: () => number;
   readonly #schedule: (run: () => void) => void;
   readonly #onFatal: (failure: ActorFailure) => void;
-  readonly #cells = new Map<string, ActorCell>();
+  readonly #post: PostOffice;
   readonly #roots = new Set<ActorCell>();
   readonly #dispatcher: Dispatcher;
   readonly #timers: TimerLedger;
@@ -108,7 +91,6 @@ class LocalActorSystem implements ActorSystem {
   readonly #tree: ActorTree;
   readonly #contextPorts: ContextPorts;
   readonly #timerCell: ActorCell;
-  readonly #letterCounts = noDeadLetters();
   #failureCount = 0;
   #fatalListenerFailures = 0;
   #spawned = 0;
@@ -135,19 +117,24 @@ class LocalActorSystem implements ActorSystem {
       deliver: (cell, id) => this.#tree.post(cell, { kind: 'timer', id }),
     });
     this.#asks = new AskLedger(this.#timers);
+    this.#post = new PostOffice({
+      nowMs: () => this.#readClock(),
+      asks: this.#asks,
+      enqueue: (cell) => this.#dispatcher.enqueue(cell),
+    });
     this.#tree = new ActorTree({
       nowMs: () => this.#readClock(),
       timers: this.#timers,
       asks: this.#asks,
       enqueue: (cell) => this.#dispatcher.enqueue(cell),
       forget: (cell) => this.#forget(cell),
-      deadLetter: (reason, path, message) => this.#deadLetter(reason, path, message),
+      deadLetter: (reason, path, message) => this.#post.deadLetter(reason, path, message),
       failed: (failure) => this.#failed(failure),
     });
     this.#contextPorts = {
       nowMs: () => this.#readClock(),
-      tell: (path, message) => this.#tell(path, message),
-      find: (path) => this.#cells.get(path),
+      tell: (path, message) => this.#post.tell(path, message),
+      find: (path) => this.#post.find(path),
       spawn: (parent, behavior, spawnOptions) => this.#create(parent, behavior, spawnOptions).ref,
       timers: this.#timers,
       asks: this.#asks,
@@ -165,6 +152,10 @@ class LocalActorSystem implements ActorSystem {
     });
   }
 
+  get deadLetters(): EventStream<DeadLetter> {
+    return this.#post.deadLetters;
+  }
+
   spawn<State, Message>(
     behavior: Behavior<State, Message>,
     options: SpawnOptions,
@@ -176,8 +167,8 @@ class LocalActorSystem implements ActorSystem {
   }
 
   tell<Message>(target: ActorRef<Message>, message: Message): TellOutcome {
-    if (this.#phase === 'running') return this.#tell(target.path, message);
-    this.#deadLetter('system-stopping', target.path, message);
+    if (this.#phase === 'running') return this.#post.tell(target.path, message);
+    this.#post.deadLetter('system-stopping', target.path, message);
     return 'dead';
   }
 
@@ -189,7 +180,7 @@ class LocalActorSystem implements ActorSystem {
     return new Promise((resolve, reject) => {
       this.#asks.ask({
         target,
-        targetCell: this.#cells.get(target.path),
+        targetCell: this.#post.find(target.path),
         timeoutMs: checkedDelay('timeoutMs', timeoutMs, 0),
         asker: undefined,
         send: (replyTo) => this.tell(target, request(replyTo as ActorRef<Reply>)),
@@ -202,7 +193,7 @@ class LocalActorSystem implements ActorSystem {
   }
 
   stopActor(target: AnyActorRef): void {
-    const cell = this.#cells.get(target.path);
+    const cell = this.#post.find(target.path);
     if (cell !== undefined && cell !== this.#timerCell) this.#tree.post(cell, { kind: 'stop' });
   }
 
@@ -220,10 +211,10 @@ class LocalActorSystem implements ActorSystem {
 
   stats(): SystemStats {
     return {
-      actors: this.#cells.size - (this.#timerCell.status === 'stopped' ? 0 : 1),
+      actors: this.#post.size - (this.#timerCell.status === 'stopped' ? 0 : 1),
       timers: this.#timers.size,
       asks: this.#asks.size,
-      deadLetters: { ...this.#letterCounts },
+      deadLetters: this.#post.counts,
       failures: this.#failureCount,
       listenerFailures:
         this.#fatalListenerFailures +
@@ -249,40 +240,10 @@ class LocalActorSystem implements ActorSystem {
       (runnable) => this.#tree.step(runnable),
     );
     cell.context = new CellContext(cell, this.#contextPorts);
-    this.#cells.set(cell.path, cell);
+    this.#post.register(cell);
     parent?.children.add(cell);
     this.#tree.post(cell, { kind: 'start' });
     return cell;
-  }
-
-  #tell(path: string, message: unknown): TellOutcome {
-    const cell = this.#cells.get(path);
-    if (cell === undefined) return this.#tellNobody(path, message);
-    const offer = cell.mailbox.offer(message);
-    switch (offer.kind) {
-      case 'rejected':
-        this.#deadLetter('rejected', path, message);
-        return 'rejected';
-      case 'dropped':
-        this.#deadLetter('dropped-newest', path, message);
-        return 'dropped';
-      case 'displaced':
-        this.#deadLetter('dropped-oldest', path, offer.message);
-        return 'accepted';
-      case 'accepted':
-        this.#dispatcher.enqueue(cell);
-        return 'accepted';
-    }
-  }
-
-  #tellNobody(path: string, message: unknown): TellOutcome {
-    if (path.startsWith('/ask#')) {
-      if (this.#asks.reply(path, message)) return 'accepted';
-      this.#deadLetter('late-reply', path, message);
-    } else {
-      this.#deadLetter('no-such-actor', path, message);
-    }
-    return 'dead';
   }
 
   #tellTimers(message: TimerMessage): void {
@@ -293,11 +254,6 @@ class LocalActorSystem implements ActorSystem {
     const nowMs = this.#clock();
     if (nowMs > this.#nowMs && Number.isFinite(nowMs)) this.#nowMs = nowMs;
     return this.#nowMs;
-  }
-
-  #deadLetter(reason: DeadLetterReason, path: string, message: unknown): void {
-    this.#letterCounts[reason] += 1;
-    this.deadLetters.publish({ reason, path, message, atMs: this.#readClock() });
   }
 
   #failed(failure: ActorFailure): void {
@@ -312,7 +268,7 @@ class LocalActorSystem implements ActorSystem {
   }
 
   #forget(cell: ActorCell): void {
-    this.#cells.delete(cell.path);
+    this.#post.forget(cell);
     this.#roots.delete(cell);
   }
 

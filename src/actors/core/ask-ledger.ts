@@ -4,6 +4,9 @@ import type { ActorRef } from './actor-ref.js';
 import type { AskOutcome, TellOutcome, TimerId } from './behavior.js';
 import type { TimerLedger } from './timer-ledger.js';
 
+/** How the address for an answer begins; actors' paths never do. */
+export const ASK_PREFIX = '/ask#';
+
 export interface AskRequest {
   readonly target: ActorRef<never>;
   /** undefined when nobody is there. */
@@ -40,7 +43,7 @@ export class AskLedger {
 
   ask(request: AskRequest): void {
     this.#count += 1;
-    const path = `/ask#${this.#count}`;
+    const path = `${ASK_PREFIX}${this.#count}`;
     const timer = this.#timers.deadline(request.timeoutMs, () =>
       this.#fail(
         path,

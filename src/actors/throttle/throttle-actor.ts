@@ -1,73 +1,14 @@
 import type { ActorRef } from '../core/actor-ref.js';
 import type { ActorContext, AskOutcome, Behavior } from '../core/behavior.js';
-import type { MetricsMessage } from '../metrics/metrics-actor.js';
-import type { BusyInbox } from './busy-inbox.js';
-import {
-  type CoordinatorMessage,
-  createCoordinatorBehavior,
-  type Decision,
-} from './coordinator-actor.js';
+import { createCoordinatorBehavior, type Decision } from './coordinator-actor.js';
+import { count, enact } from './enact.js';
 import type { PairRate } from './limit-action.js';
-import type { LimitPort, PairSource } from './ports.js';
 import { createRegistryBehavior, type RegistryMessage } from './registry-actor.js';
 import { type RestoredLevels, restoreLevels } from './restore-levels.js';
-import {
-  downgrade,
-  liftAll,
-  type ThrottleLevels,
-  type Transition,
-  type UpgradeRecord,
-  upgrade,
-} from './state-machine.js';
+import { downgrade, liftAll, upgrade } from './state-machine.js';
 import { coordinatorParams, isActive, type ThrottleConfig } from './throttle-config.js';
-import type { ThrottleEvent } from './throttle-event.js';
 import { createSnapshot, type ThrottleSnapshot } from './throttle-snapshot.js';
-
-export type ThrottleMessage =
-  /** BUSY answers are in the inbox: one signal to the coordinator, however many. */
-  | { readonly kind: 'busy' }
-  | { readonly kind: 'configure'; readonly config: ThrottleConfig }
-  | { readonly kind: 'snapshot'; readonly replyTo: ActorRef<ThrottleSnapshot> }
-  /** From its own parts. */
-  | { readonly kind: 'registry-started' }
-  | { readonly kind: 'coordinator-started' }
-  | { readonly kind: 'decided'; readonly decision: Decision }
-  | { readonly kind: 'hottest'; readonly outcome: AskOutcome<readonly PairRate[]> }
-  | {
-      readonly kind: 'rated';
-      readonly replyTo: ActorRef<ThrottleSnapshot>;
-      readonly outcome: AskOutcome<readonly PairRate[]>;
-    };
-
-/** What outlives an incarnation of the throttle actor, and is kept up to date by it. */
-export interface ThrottleMemory {
-  config: ThrottleConfig;
-  history: readonly UpgradeRecord[];
-}
-
-export interface ThrottleOptions {
-  readonly source: PairSource;
-  readonly limits: LimitPort;
-  readonly memory: ThrottleMemory;
-  readonly inbox: BusyInbox;
-  readonly metrics: ActorRef<MetricsMessage>;
-  readonly sampleMs: number;
-  readonly idleMs: number;
-  /** Called after each change of the history. */
-  readonly onHistory: (history: readonly UpgradeRecord[]) => void;
-  readonly onEvent: (event: ThrottleEvent) => void;
-}
-
-export interface ThrottleState {
-  readonly levels: ThrottleLevels;
-  /** What the start found; undefined once it was announced. */
-  readonly restored: RestoredLevels | undefined;
-  readonly registry: ActorRef<RegistryMessage> | undefined;
-  readonly coordinator: ActorRef<CoordinatorMessage> | undefined;
-  /** An upgrade waits for its snapshot; decisions that came meanwhile are done after it, in order. */
-  readonly upgrading: boolean;
-  readonly deferred: readonly Decision[];
-}
+import type { ThrottleMessage, ThrottleOptions, ThrottleState } from './throttle-state.js';
 
 type Context = ActorContext<ThrottleMessage>;
 
@@ -257,31 +198,6 @@ function finishUpgrade(
   return continued;
 }
 
-function enact(
-  state: ThrottleState,
-  { state: levels, actions }: Transition,
-  kind: 'upgrade' | 'downgrade' | 'lifted',
-  options: ThrottleOptions,
-  context: Context,
-): ThrottleState {
-  // Limits first: what is in force explains itself after a crash, a record without a limit does not.
-  if (actions.length > 0) options.limits.apply(actions);
-  if (levels.history !== state.levels.history) {
-    options.memory.history = levels.history;
-    options.onHistory(levels.history);
-  }
-  const level = levels.history.length;
-  if (state.coordinator !== undefined) {
-    context.tell(state.coordinator, { kind: 'pending', value: level > 0 });
-  }
-  if (kind !== 'lifted') count(options, context, kind === 'upgrade' ? 'upgrades' : 'downgrades', 1);
-  const atMs = context.nowMs();
-  options.onEvent(
-    kind === 'lifted' ? { kind, level: 0, actions, atMs } : { kind, level, actions, atMs },
-  );
-  return { ...state, levels };
-}
-
 function askRates(
   state: ThrottleState,
   replyTo: ActorRef<ThrottleSnapshot>,
@@ -297,13 +213,4 @@ function askRates(
       onOutcome: (outcome) => ({ kind: 'rated', replyTo, outcome }),
     },
   );
-}
-
-function count(
-  { metrics }: ThrottleOptions,
-  context: Context,
-  counter: 'upgrades' | 'downgrades' | 'busy',
-  n: number,
-): void {
-  context.tell(metrics, { kind: 'count', counter, n });
 }
