@@ -1,10 +1,10 @@
 import { timeLoop } from '../harness/time-loop.mjs';
-import { checkTotals, grantLoop, startRuntime, tickingFor } from './spillway-limiter.mjs';
+import { checkTotals, grantLoop, startRuntime, startTicks } from './spillway-limiter.mjs';
 
 export async function measure() {
   const runtime = await startRuntime('coarse');
-  let granted = await tickingFor(runtime);
   const run = grantLoop(runtime.handle());
+  let granted = await startTicks(run);
   const sample = await timeLoop((n) => {
     granted += n;
     return run(n);
