@@ -12,13 +12,14 @@
  *    148  i32  rpc count            names published so far. Owner before the start, then control
  *    152  i32  restarts             of the control thread. Owner
  *    156  i32  level                upgrades in force. Control
- *    192  4 x 64  settings: f64 config version, f64 maxWaitMs, f64 maxWaiters, u32 flags. Written while not in force
- *    448  f64 x 16  totals of the throttle, see {@link TOTALS}. Control
- *    576  f64  largest lag of the coarse clock that was seen, ns. Control
- *   1024  rpc names   rpcs x 80: u8 length, u8 marks (control), 64 bytes of ASCII, written before the count
+ *    192  4 x 192  settings, see {@link SETTINGS}. Written while not in force
+ *    960  f64 x 16  totals of the throttle, see {@link TOTALS}. Control
+ *   1088  f64  largest lag of the coarse clock that was seen, ns. Control
+ *   2048  rpc names   rpcs x 80: u8 length, u8 marks (control), 64 bytes of ASCII, written before the count
  *      -  buckets     rpcs x 2 x BUCKET_BYTES: in force, and shadow (dry run). Kernel
  *      -  waits       rpcs x 3 histograms: waits at the host bucket, at table limits, and what dry runs would have waited
- *      -  threads     per place: header (64), scratch (64), counters of dry runs (64), rpcs x 2 x 64 counters (host, table), ring
+ *      -  threads     per place: header (64), scratch (64), counters of dry runs (64), counters of peer reads (64),
+ *                     rpcs x 2 x 64 counters (host, table), rpcs x 128 counters of calls, ring
  *      -  quiescence  of the attached threads, see quiescence.ts
  *      -  directory   of (rpc, table) pairs
  */
@@ -49,19 +50,43 @@ export const HEADER = {
   RESTARTS: 152,
   LEVEL: 156,
   SETTINGS: 192,
-  TOTALS: 448,
-  MAX_LAG: 576,
+  TOTALS: 960,
+  MAX_LAG: 1088,
 } as const;
 
-/** Within a settings block. */
-export const SETTINGS = { VERSION: 0, MAX_WAIT_MS: 8, MAX_WAITERS: 16, FLAGS: 24 } as const;
-export const SETTINGS_BYTES = 64;
+/** Within a settings block; f64 but for the flags, u32. Control. */
+export const SETTINGS = {
+  VERSION: 0,
+  MAX_WAIT_MS: 8,
+  MAX_WAITERS: 16,
+  FLAGS: 24,
+  MAX_ATTEMPTS: 32,
+  BASE_DELAY_MS: 40,
+  MAX_DELAY_MS: 48,
+  MAX_RETRY_AFTER_MS: 56,
+  DEADLINE_MS: 64,
+  ATTEMPT_TIMEOUT_MS: 72,
+  BUDGET_RATIO: 80,
+  BUDGET_PER_SECOND: 88,
+  BUDGET_BURST: 96,
+  CONNECT_TIMEOUT_MS: 104,
+  CONNECT_RETRIES: 112,
+} as const;
+export const SETTINGS_BYTES = 192;
 
 /** Bits of an RPC type's marks, beside its name. */
 export const MARK = { COARSE: 1, LOAD_RELATED: 2 } as const;
 
 /** Bits of a settings block's flags. */
-export const FLAG = { HOST: 1, HOST_DRY_RUN: 2, TABLES: 4, TABLES_DRY_RUN: 8 } as const;
+export const FLAG = {
+  HOST: 1,
+  HOST_DRY_RUN: 2,
+  TABLES: 4,
+  TABLES_DRY_RUN: 8,
+  RETRY_ON_BUSY: 16,
+  RETRY_ON_FAILURE: 32,
+  RETRY_ON_REFUSED: 64,
+} as const;
 
 /** Index into the throttle's totals. The `60S` ones are counts within the last 60 s. */
 export const TOTALS = {
@@ -89,9 +114,43 @@ export const THREAD = {
   ACTIVE: 24,
 } as const;
 
+/** A thread's counters of what became of one RPC type's calls, f64 each, written by that thread alone. */
+export const CALL_STATS = {
+  /** Attempts by verdict; those that were busy are counted in the kernel's block. */
+  SUCCESS: 0,
+  FAILURE: 8,
+  REFUSED: 16,
+  IGNORED: 24,
+  RETRIES: 32,
+  /** Retries that the budget did not allow. */
+  RETRIES_DENIED: 40,
+  /** Attempts that were left behind at their time-out. */
+  TIMEOUTS: 48,
+  /** Calls that were ended by their deadline. */
+  DEADLINES: 56,
+  /** Attempts that settled after they had been left behind. */
+  LATE: 64,
+  /** Classifiers that threw, or said what is no verdict. */
+  CLASSIFIER_FAULTS: 72,
+} as const;
+export const CALL_STATS_BYTES = 128;
+
+/** A thread's counters of its peer reads, f64 each, written by that thread alone. */
+export const PEER_STATS = {
+  SERVED_BY_PEER: 0,
+  SERVED_BY_FALLBACK: 8,
+  ATTEMPTS: 16,
+  /** Attempts that did not serve the read; cancelled ones aside. */
+  MISSES: 24,
+  /** Candidates that were passed over because their circuit was open. */
+  OPEN: 32,
+  CONNECT_TIMEOUTS: 40,
+} as const;
+export const PEER_STATS_BYTES = 64;
+
 export const NAME_BYTES = 80;
 export const RING_RECORDS = 256;
-const HEADER_BYTES = 1024;
+export const HEADER_BYTES = 2048;
 const THREAD_HEADER_BYTES = 64;
 const SCRATCH_BYTES = 64;
 
@@ -113,7 +172,11 @@ export interface ThreadLayout {
   /** Counters that nobody reads: a dry run grants nothing. */
   readonly shadowStats: number;
   readonly ring: number;
+  /** See {@link PEER_STATS}. */
+  readonly peers: number;
   stats(rpcId: number, stage: 'host' | 'table'): number;
+  /** See {@link CALL_STATS}. */
+  calls(rpcId: number): number;
 }
 
 const align = (offset: number): number => Math.ceil(offset / 64) * 64;
@@ -125,8 +188,10 @@ export function layOut(capacity: Capacity): Layout {
   const waits = align(buckets + rpcs * 2 * BUCKET_BYTES);
   const histogram = align(histogramBytes());
   const places = align(waits + rpcs * 3 * histogram);
-  const stats = THREAD_HEADER_BYTES + SCRATCH_BYTES + STATS_BYTES;
-  const ring = stats + rpcs * 2 * STATS_BYTES;
+  const peers = THREAD_HEADER_BYTES + SCRATCH_BYTES + STATS_BYTES;
+  const stats = peers + PEER_STATS_BYTES;
+  const calls = stats + rpcs * 2 * STATS_BYTES;
+  const ring = calls + rpcs * CALL_STATS_BYTES;
   const placeBytes = align(ring + ringBytes(RING_RECORDS));
   const quiescence = align(places + threads * placeBytes);
   const directory = align(quiescence + quiescenceBytes(threads));
@@ -146,8 +211,10 @@ export function layOut(capacity: Capacity): Layout {
         scratch: header + THREAD_HEADER_BYTES,
         shadowStats: header + THREAD_HEADER_BYTES + SCRATCH_BYTES,
         ring: header + ring,
+        peers: header + peers,
         stats: (rpcId, stage) =>
           header + stats + (rpcId * 2 + (stage === 'host' ? 0 : 1)) * STATS_BYTES,
+        calls: (rpcId) => header + calls + rpcId * CALL_STATS_BYTES,
       };
     },
   };

@@ -23,7 +23,7 @@ export function applyConfig(
   cores: number,
   nowNs: number,
 ): void {
-  const { host, tables, waiting } = config;
+  const { host, tables, waiting, retry, peers } = config;
   const limits = hostLimits({ ...config, host: { ...host, enabled: true } }, cores);
   publishRpcNames(
     arena,
@@ -49,6 +49,8 @@ export function applyConfig(
     hostDryRun: host.dryRun,
     tables: tables.enabled,
     tablesDryRun: tables.dryRun,
+    retry,
+    peers,
   });
 }
 

@@ -40,6 +40,19 @@ describe('resolveConfig', () => {
         rpcs: [],
       },
       waiting: { maxWaitMs: 10_000, maxWaiters: 10_000 },
+      retry: {
+        maxAttempts: 1,
+        baseDelayMs: 50,
+        maxDelayMs: 2000,
+        maxRetryAfterMs: 10_000,
+        on: ['busy', 'failure', 'refused'],
+        deadlineMs: 0,
+        attemptTimeoutMs: 0,
+        budgetRatio: 0.2,
+        budgetPerSecond: 1,
+        budgetBurst: 10,
+      },
+      peers: { connectTimeoutMs: 200, connectRetries: 0 },
       capacity: { threads: 64, rpcs: 64, pairs: 16_384 },
     });
   });

@@ -27,6 +27,8 @@ function shapeOf(rpc: z.ZodType): z.ZodType {
     host: strict({ ...inGroup('host'), rpcs }).optional(),
     tables: strict(inGroup('tables')).optional(),
     waiting: strict(inGroup('waiting')).optional(),
+    retry: strict(inGroup('retry')).optional(),
+    peers: strict(inGroup('peers')).optional(),
     capacity: strict(inGroup('capacity')).optional(),
   });
 }

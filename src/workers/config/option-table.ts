@@ -55,6 +55,11 @@ function numberOption(
   return { path, kind: 'number', rule, schema: number(rule, holds), fallback, ...extras };
 }
 
+/** A wait of one call: a day at most. */
+function millisecondsOption(path: string, fallback: number): OptionSpec {
+  return numberOption(path, fallback, `must be from 0 to ${DAY_MS}`, (n) => n >= 0 && n <= DAY_MS);
+}
+
 function booleanOption(path: string, fallback: boolean, extras: Extras = {}): OptionSpec {
   const rule = 'must be true or false';
   return { path, kind: 'boolean', rule, schema: z.boolean({ error: rule }), fallback, ...extras };
@@ -70,6 +75,17 @@ const MAX_BIGINT = 2n ** 63n - 1n;
 function isBackendId(value: unknown): boolean {
   if (typeof value === 'bigint') return value >= 0n && value <= MAX_BIGINT;
   return Number.isSafeInteger(value) && !Object.is(value, -0) && (value as number) >= 0;
+}
+
+const RETRY_ON_RULE = "must be an array of 'busy', 'failure' and 'refused', none twice";
+
+function areRetriableKinds(value: unknown): boolean {
+  const kinds: readonly unknown[] = ['busy', 'failure', 'refused'];
+  return (
+    Array.isArray(value) &&
+    value.every((kind) => kinds.includes(kind)) &&
+    new Set(value).size === value.length
+  );
 }
 
 const PRESET_RULE = "must be 'dorisMetaService'";
@@ -169,13 +185,26 @@ export const OPTIONS: readonly OptionSpec[] = [
       }),
     fallback: [],
   },
-  numberOption(
-    'waiting.maxWaitMs',
-    10_000,
-    `must be from 0 to ${DAY_MS}`,
-    (n) => n >= 0 && n <= DAY_MS,
-  ),
+  millisecondsOption('waiting.maxWaitMs', 10_000),
   integerOption('waiting.maxWaiters', 10_000, { min: 1, max: 1_000_000 }, {}),
+  integerOption('retry.maxAttempts', 1, { min: 1, max: 100 }, {}),
+  millisecondsOption('retry.baseDelayMs', 50),
+  millisecondsOption('retry.maxDelayMs', 2000),
+  millisecondsOption('retry.maxRetryAfterMs', 10_000),
+  {
+    path: 'retry.on',
+    kind: 'names',
+    rule: RETRY_ON_RULE,
+    schema: custom(RETRY_ON_RULE, areRetriableKinds),
+    fallback: ['busy', 'failure', 'refused'],
+  },
+  millisecondsOption('retry.deadlineMs', 0),
+  millisecondsOption('retry.attemptTimeoutMs', 0),
+  numberOption('retry.budgetRatio', 0.2, 'must be from 0 to 1', (n) => n >= 0 && n <= 1),
+  numberOption('retry.budgetPerSecond', 1, 'must be from 0 to 1000000', (n) => n >= 0 && n <= 1e6),
+  integerOption('retry.budgetBurst', 10, { min: 1, max: 1_000_000 }, {}),
+  millisecondsOption('peers.connectTimeoutMs', 200),
+  integerOption('peers.connectRetries', 0, { min: 0, max: 100 }, {}),
   integerOption('capacity.threads', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.rpcs', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.pairs', 16_384, { min: 1, max: 1_048_576 }, { immutable: true }),

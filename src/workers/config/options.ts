@@ -1,3 +1,5 @@
+import type { RetriableKind } from '../../shared/verdict.js';
+
 /** What callers may give: in this package's spelling (nested) or in Doris' (flat), also mixed. */
 
 /** `precise` reads a monotonic clock for every decision, `coarse` a word that is at most some ms old. */
@@ -53,6 +55,38 @@ export interface WaitingOptions {
   readonly maxWaiters?: number;
 }
 
+/** What bounds a call and its attempts. A call may say otherwise, see `CallOptions`. */
+export interface RetryOptions {
+  /** Attempts of one call, the first included. Default: 1, because nobody but the caller knows what may be done twice. */
+  readonly maxAttempts?: number;
+  /** Upper bound of the first backoff, ms; doubles with each attempt, and the backoff is drawn from 0 to it. Default: 50. */
+  readonly baseDelayMs?: number;
+  /** Upper bound of every backoff, ms. Default: 2000. */
+  readonly maxDelayMs?: number;
+  /** Longest hint of the downstream that is waited for, ms; a longer one ends the retrying. Default: 10,000. */
+  readonly maxRetryAfterMs?: number;
+  /** Verdicts that another attempt may follow. Default: all three. */
+  readonly on?: readonly RetriableKind[];
+  /** From the begin of a call to its end, all waits and attempts included, ms; 0: no bound. Default: 0. */
+  readonly deadlineMs?: number;
+  /** Of each attempt, ms; 0: no bound. Default: 0. */
+  readonly attemptTimeoutMs?: number;
+  /** Retries per call that an RPC type's budget in a thread allows, 0 to 1. Default: 0.2. */
+  readonly budgetRatio?: number;
+  /** Retries per second that it allows whatever the calls. Default: 1. */
+  readonly budgetPerSecond?: number;
+  /** Retries that can be saved up, an integer >= 1. Default: 10. */
+  readonly budgetBurst?: number;
+}
+
+/** How `gate.readFromPeers` reads. */
+export interface PeerOptions {
+  /** Until a read must have its connection, ms; 0: no bound. Default: 200. */
+  readonly connectTimeoutMs?: number;
+  /** Further tries of a candidate that could not be connected to in time. Default: 0. */
+  readonly connectRetries?: number;
+}
+
 /** Sizes of the arena. Cannot change at run time. */
 export interface CapacityOptions {
   /** Threads attached at one time. Default: 64. */
@@ -73,6 +107,8 @@ export interface HouseOptions<Rpc = RpcOptions> {
   readonly host?: HostOptions<Rpc>;
   readonly tables?: TableOptions;
   readonly waiting?: WaitingOptions;
+  readonly retry?: RetryOptions;
+  readonly peers?: PeerOptions;
   readonly capacity?: CapacityOptions;
 }
 

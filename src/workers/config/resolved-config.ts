@@ -1,3 +1,4 @@
+import type { CallSettings, PeerSettings } from '../../shared/settings.js';
 import type { ClockKind, PresetName } from './options.js';
 
 /** One RPC type. */
@@ -34,5 +35,7 @@ export interface ResolvedConfig {
     readonly rpcs: readonly string[];
   };
   readonly waiting: { readonly maxWaitMs: number; readonly maxWaiters: number };
+  readonly retry: CallSettings;
+  readonly peers: PeerSettings;
   readonly capacity: { readonly threads: number; readonly rpcs: number; readonly pairs: number };
 }

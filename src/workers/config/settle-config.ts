@@ -54,6 +54,8 @@ function emptyGroups(): PlainObject {
     host: {},
     tables: {},
     waiting: {},
+    retry: {},
+    peers: {},
     capacity: {},
   };
 }
