@@ -2,8 +2,10 @@ export type { LimitAction } from './actors/throttle/limit-action.js';
 export {
   ActorStoppedError,
   AskTimeoutError,
+  AttemptTimeoutError,
   BusyError,
   ConfigError,
+  DeadlineExceededError,
   HandleVersionError,
   IllegalStateError,
   isSpillwayError,

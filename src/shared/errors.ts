@@ -73,6 +73,54 @@ export class BusyError extends SpillwayError {
   }
 }
 
+export interface AttemptTimeoutDetails {
+  /** Which attempt of the call, from 1. */
+  readonly attempt: number;
+  /** The bound that it reached, ms. */
+  readonly timeoutMs: number;
+  /** `connect`: a peer read had no connection in time. */
+  readonly phase: 'attempt' | 'connect';
+}
+
+/**
+ * An attempt took longer than it may: it was left behind, its signal aborted with this as the reason. What it did at the
+ * downstream is not known. Retriable as far as the call is.
+ */
+export class AttemptTimeoutError extends SpillwayError {
+  readonly attempt: number;
+  readonly timeoutMs: number;
+  readonly phase: 'attempt' | 'connect';
+
+  constructor(message: string, details: AttemptTimeoutDetails, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_ATTEMPT_TIMEOUT', message, options);
+    this.attempt = details.attempt;
+    this.timeoutMs = details.timeoutMs;
+    this.phase = details.phase;
+  }
+}
+
+export interface DeadlineExceededDetails {
+  /** Of the call, ms from its begin. */
+  readonly deadlineMs: number;
+  /** Attempts that had begun. */
+  readonly attempts: number;
+}
+
+/**
+ * The call's own deadline has passed, or would before it could go: while it waited, backed off, or in an attempt, which
+ * was left behind. Its `cause`, if any, is the refusal of a stage or the error of the last attempt.
+ */
+export class DeadlineExceededError extends SpillwayError {
+  readonly deadlineMs: number;
+  readonly attempts: number;
+
+  constructor(message: string, details: DeadlineExceededDetails, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_DEADLINE_EXCEEDED', message, options);
+    this.deadlineMs = details.deadlineMs;
+    this.attempts = details.attempts;
+  }
+}
+
 export interface ConfigErrorDetails {
   /** Dotted path of the option in the spelling that was given, `''` for the whole. */
   readonly field: string;
