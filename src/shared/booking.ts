@@ -15,9 +15,9 @@ export interface Booking {
   readonly undo: { readonly begin: bigint; readonly end: bigint } | undefined;
 }
 
-/** What was taken on the spot: due at once, and given back only where the limiter is not in debt. */
-export function taken(n: number, nowNs: number): Booking {
-  return { n, atNs: nowNs, epoch: -1, plan: -1, intervalNs: 0, undo: undefined };
+/** What was taken on the spot: due at once, never re-planned. */
+export function taken(n: number, nowNs: number, undo: Booking['undo']): Booking {
+  return { n, atNs: nowNs, epoch: -1, plan: -1, intervalNs: 0, undo };
 }
 
 /** One configuration of a limiter, as a booking sees it. */

@@ -94,8 +94,12 @@ export function bookingAt(
   n: number,
   atNs: number,
 ): Booking {
-  const begin = views.u64[out >>> 3] as bigint;
-  const end = views.u64[(out + 8) >>> 3] as bigint;
-  const { epoch, plan, intervalNs } = words.terms(Number(end >> EPOCH_SHIFT));
-  return { n, atNs, epoch, plan, intervalNs, undo: { begin, end } };
+  const undo = undoAt(views, out);
+  const { epoch, plan, intervalNs } = words.terms(Number(undo.end >> EPOCH_SHIFT));
+  return { n, atNs, epoch, plan, intervalNs, undo };
+}
+
+/** How to undo what the kernel has just taken: what it left in the thread's scratch words. */
+export function undoAt({ u64 }: WordViews, out: number): NonNullable<Booking['undo']> {
+  return { begin: u64[out >>> 3] as bigint, end: u64[(out + 8) >>> 3] as bigint };
 }

@@ -7,6 +7,7 @@ import { taken } from '../shared/booking.js';
 import { IllegalStateError, RuntimeClosedError } from '../shared/errors.js';
 import { type Kernel, TakeCode } from '../shared/kernel/port.js';
 import { HEADER, MARK, THREAD } from '../shared/layout.js';
+import { undoAt } from '../shared/limiter-words.js';
 import { checkWeight } from '../shared/quota.js';
 import { rpcMarks } from '../shared/rpc-names.js';
 import { impossible } from '../shared/token-bucket.js';
@@ -131,8 +132,10 @@ export class HostLimiter {
     // Whoever waits in this thread goes first.
     if (this.#queue.size === 0 && signal?.aborted !== true) {
       const now = this.#thread.nowNs();
-      const code = this.#kernel.hold(this.#bucket, this.#stats, now, n);
-      if (code === TakeCode.GRANTED) return { booking: taken(n, now), waitedNs: 0 };
+      const { arena, scratch } = this.#thread;
+      const code = this.#kernel.hold(this.#bucket, this.#stats, scratch, now, n);
+      if (code === TakeCode.GRANTED)
+        return { booking: taken(n, now, undoAt(arena, scratch)), waitedNs: 0 };
       if (code === TakeCode.CLOSED) throw new RuntimeClosedError();
       if (code === TakeCode.NOT_ENFORCED) {
         this.#dryRun(n, maxWaitMs);

@@ -70,17 +70,14 @@ export class QueuedBucket implements QueuedLimiter {
 
   cancel(booking: Booking, nowNs: number): void {
     const { arena, scratch } = this.#thread;
-    // A re-planned booking has no end of its own any more; all ones is the end of nobody.
-    arena.u64[scratch >>> 3] = booking.undo?.begin ?? 0n;
-    arena.u64[(scratch + 8) >>> 3] = booking.undo?.end ?? 0xffff_ffff_ffff_ffffn;
-    const returned = arena.kernel.giveBack(
-      this.#at.bucket,
-      this.#at.stats,
-      scratch,
-      nowNs,
-      booking.n,
-    );
-    if (returned === 0) this.#count(STATS.LOST, booking.n);
+    const { n, undo } = booking;
+    if (undo !== undefined) {
+      arena.u64[scratch >>> 3] = undo.begin;
+      arena.u64[(scratch + 8) >>> 3] = undo.end;
+      const { bucket, stats } = this.#at;
+      if (arena.kernel.giveBack(bucket, stats, scratch, nowNs, n) === 1) return;
+    }
+    this.#count(STATS.LOST, n);
   }
 
   forget(booking: Booking): void {

@@ -9,8 +9,11 @@ export interface Kernel {
   /** Takes `n` tokens if they are there. One of {@link TakeCode}, never `STALE`. */
   tryAcquire(bucket: number, stats: number, nowNs: number, n: number): number;
 
-  /** As {@link Kernel.tryAcquire}, but for a call that has not started yet: what was taken counts as reserved. */
-  hold(bucket: number, stats: number, nowNs: number, n: number): number;
+  /**
+   * As {@link Kernel.tryAcquire}, but for a call that has not started yet: what was taken counts as reserved, and can be
+   * given back by what is left at `out`.
+   */
+  hold(bucket: number, stats: number, out: number, nowNs: number, n: number): number;
 
   /** Takes one token by the coarse clock, which reads `STALE` when it must not be used. A refusal by it is no answer. */
   tryAcquireCoarse(bucket: number, stats: number): number;

@@ -31,6 +31,7 @@ const at = (offset: number): number => offset >>> 3;
 export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Atomics): Kernel {
   const u64 = new BigUint64Array(buffer);
   const f64 = new Float64Array(buffer);
+  /** The state as the fast path reads it; who needs an order reads the u64 that it is the lower half of. */
   const state = new Uint32Array(buffer, STATE_WORD, 1);
 
   const slotOf = (bucket: number, word: bigint): number =>
@@ -41,6 +42,11 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
   const count = (counter: number, n: number): void => {
     f64[at(counter)] = (f64[at(counter)] as number) + n;
   };
+  const leaveUndo = (out: number, begin: bigint, end: bigint): void => {
+    u64[at(out)] = begin;
+    u64[at(out + 8)] = end;
+  };
+  const isClosed = (): boolean => atomics.load(u64, at(STATE_WORD)) !== 0n;
   const later = (a: bigint, b: bigint): bigint => (a > b ? a : b);
   const nextEpoch = (word: bigint): bigint =>
     (((word >> EPOCH_SHIFT) + 1n) % EPOCHS) << EPOCH_SHIFT;
@@ -57,7 +63,7 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
     }
   };
 
-  const take = (bucket: number, counter: number, now: bigint, n: bigint): number => {
+  const take = (bucket: number, counter: number, out: number, now: bigint, n: bigint): number => {
     let word = atomics.load(u64, at(bucket));
     for (;;) {
       const slot = slotOf(bucket, word);
@@ -65,11 +71,14 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
       if (interval === 0n) return TakeCode.NOT_ENFORCED;
       const tau = read(slot + SLOT.TAU);
       const cost = interval * n;
-      const next = later(word & TIME_MASK, now) + cost;
+      const begin = later(word & TIME_MASK, now);
+      const next = begin + cost;
       if (next > now + tau) return cost > tau ? TakeCode.IMPOSSIBLE : TakeCode.REFUSED;
-      const seen = atomics.compareExchange(u64, at(bucket), word, (word & EPOCH_MASK) | next);
+      const epoch = word & EPOCH_MASK;
+      const seen = atomics.compareExchange(u64, at(bucket), word, epoch | next);
       if (seen === word) {
         count(counter, Number(n));
+        if (out !== 0) leaveUndo(out, epoch | begin, epoch | next);
         return TakeCode.GRANTED;
       }
       word = seen;
@@ -92,8 +101,7 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
       const seen = atomics.compareExchange(u64, at(offset), word, epoch | planned.end);
       if (seen === word) {
         count(stats + STATS.RESERVED, Number(n));
-        u64[at(out)] = epoch | planned.begin;
-        u64[at(out + 8)] = epoch | planned.end;
+        leaveUndo(out, epoch | planned.begin, epoch | planned.end);
         return planned.wait;
       }
       word = seen;
@@ -105,19 +113,19 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
 
     tryAcquire(bucket, stats, nowNs, n) {
       if (state[0] !== 0) return TakeCode.CLOSED;
-      const code = take(bucket, stats + STATS.DIRECT, BigInt(Math.floor(nowNs)), BigInt(n));
+      const code = take(bucket, stats + STATS.DIRECT, 0, BigInt(Math.floor(nowNs)), BigInt(n));
       if (code === TakeCode.REFUSED) count(stats + STATS.REFUSED, 1);
       return code;
     },
 
-    hold(bucket, stats, nowNs, n) {
+    hold(bucket, stats, out, nowNs, n) {
       if (state[0] !== 0) return TakeCode.CLOSED;
-      return take(bucket, stats + STATS.RESERVED, BigInt(Math.floor(nowNs)), BigInt(n));
+      return take(bucket, stats + STATS.RESERVED, out, BigInt(Math.floor(nowNs)), BigInt(n));
     },
 
     tryAcquireCoarse(bucket, stats) {
       const now = atomics.load(u64, at(CLOCK_WORD));
-      return now === 0n ? TakeCode.STALE : take(bucket, stats + STATS.DIRECT, now, 1n);
+      return now === 0n ? TakeCode.STALE : take(bucket, stats + STATS.DIRECT, 0, now, 1n);
     },
 
     reserve(bucket, stats, out, nowNs, n, maxWaitNs) {
@@ -140,10 +148,10 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
       const now = BigInt(Math.floor(nowNs));
       const done = swap(bucket, (word) => {
         if (word === end) return begin;
-        const slot = slotOf(bucket, word);
-        const cost = read(slot + SLOT.INTERVAL) * BigInt(n);
+        if (((word ^ end) & EPOCH_MASK) !== 0n || (begin & TIME_MASK) < now) return undefined;
         const arrival = word & TIME_MASK;
-        if (cost === 0n || arrival > now + read(slot + SLOT.TAU)) return undefined;
+        if (arrival > now + read(slotOf(bucket, word) + SLOT.TAU)) return undefined;
+        const cost = end - begin;
         return (word & EPOCH_MASK) | (arrival > cost ? arrival - cost : 0n);
       });
       if (done) count(stats + STATS.RETURNED, n);
@@ -237,7 +245,9 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
 
     publishClock(nowNs) {
       const now = BigInt(Math.floor(nowNs));
-      swap(CLOCK_WORD, (word) => (word < now && state[0] === 0 ? now : undefined));
+      swap(CLOCK_WORD, (word) => (word < now && !isClosed() ? now : undefined));
+      // A clock of 0 before and after closing looks the same.
+      if (isClosed()) swap(CLOCK_WORD, () => 0n);
     },
 
     clock() {
@@ -249,7 +259,7 @@ export function createTwin(buffer: SharedArrayBuffer, atomics: AtomicWords = Ato
     },
 
     close() {
-      Atomics.store(state, 0, 1);
+      swap(STATE_WORD, () => 1n);
       swap(CLOCK_WORD, () => 0n);
     },
 

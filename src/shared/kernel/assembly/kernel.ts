@@ -13,6 +13,7 @@ const EPOCH_SHIFT: u64 = 58
 const EPOCHS: u64 = 64
 const TIME: u64 = 0x3ffffffffffffff
 const MAX_DEBT: u64 = 31536000000000000 // a year: no sum of debts reaches the epoch bits
+const MAX_COST: u64 = 0x4000000000000000 // beyond any debt and any burst, and no sum with a time wraps
 
 const REFUSED: i32 = 0
 const GRANTED: i32 = 1
@@ -57,8 +58,22 @@ const REFUSALS: usize = 40
   store<f64>(counter, load<f64>(counter) + n)
 }
 
+// interval x n, up to MAX_COST: a product that wraps would be cheap.
 // @ts-ignore: decorator
-@inline function take(bucket: usize, stats: usize, now: u64, n: u64): i32 {
+@inline function costOf(interval: u64, n: f64): u64 {
+  if (n == 1) return interval
+  return <f64>interval * n < <f64>MAX_COST ? interval * <u64>n : MAX_COST
+}
+
+// @ts-ignore: decorator
+@inline function leaveUndo(out: usize, begin: u64, end: u64): void {
+  store<u64>(out, begin)
+  store<u64>(out, end, 8)
+}
+
+// `out` 0: what is taken is never given back.
+// @ts-ignore: decorator
+@inline function take(bucket: usize, counter: usize, out: usize, now: u64, n: f64): i32 {
   let word = atomic.load<u64>(bucket)
   while (true) {
     let interval = load<u64>(bucket, HOT_INTERVAL)
@@ -71,13 +86,16 @@ const REFUSALS: usize = 40
     interval &= TIME
     tau &= TIME
     if (interval == 0) return NOT_ENFORCED
-    const cost = interval * n
+    const cost = costOf(interval, n)
     const arrival = word & TIME
-    const next = (arrival > now ? arrival : now) + cost
+    const begin = arrival > now ? arrival : now
+    const next = begin + cost
     if (next > now + tau) return cost > tau ? IMPOSSIBLE : REFUSED
-    const seen = atomic.cmpxchg<u64>(bucket, word, (word & ~TIME) | next)
+    const epoch = word & ~TIME
+    const seen = atomic.cmpxchg<u64>(bucket, word, epoch | next)
     if (seen == word) {
-      count(stats, <f64>n)
+      count(counter, n)
+      if (out) leaveUndo(out, epoch | begin, epoch | next)
       return GRANTED
     }
     word = seen
@@ -86,21 +104,21 @@ const REFUSALS: usize = 40
 
 export function tryAcquire(bucket: usize, stats: usize, now: f64, n: f64): i32 {
   if (load<u32>(STATE)) return CLOSED
-  const code = take(bucket, stats, <u64>now, <u64>n)
+  const code = take(bucket, stats, 0, <u64>now, n)
   if (code == REFUSED) count(stats + REFUSALS, 1)
   return code
 }
 
 // As tryAcquire, for a call that has not started: to be spent, or given back.
-export function hold(bucket: usize, stats: usize, now: f64, n: f64): i32 {
+export function hold(bucket: usize, stats: usize, out: usize, now: f64, n: f64): i32 {
   if (load<u32>(STATE)) return CLOSED
-  return take(bucket, stats + RESERVED, <u64>now, <u64>n)
+  return take(bucket, stats + RESERVED, out, <u64>now, n)
 }
 
 // No look at the state: closing clears the clock.
 export function tryAcquireCoarse(bucket: usize, stats: usize): i32 {
   const now = atomic.load<u64>(CLOCK)
-  return now == 0 ? STALE : take(bucket, stats, now, 1)
+  return now == 0 ? STALE : take(bucket, stats, 0, now, 1)
 }
 
 // Wait in ns; below 0: -(wait) - 1 of a refusal; NaN: not enforced; -Infinity: more debt than can be held.
@@ -114,7 +132,7 @@ export function reserve(bucket: usize, stats: usize, out: usize, now: f64, n: f6
     const tau = load<u64>(slot, TAU)
     const arrival = word & TIME
     const begin = arrival > at ? arrival : at
-    const next = begin + interval * <u64>n
+    const next = begin + costOf(interval, n)
     if (next - at > MAX_DEBT) return -Infinity
     const wait: f64 = next > at + tau ? <f64>(next - at - tau) : 0
     if (wait > maxWait) return -wait - 1
@@ -122,15 +140,16 @@ export function reserve(bucket: usize, stats: usize, out: usize, now: f64, n: f6
     const seen = atomic.cmpxchg<u64>(bucket, word, epoch | next)
     if (seen == word) {
       count(stats + RESERVED, n)
-      store<u64>(out, epoch | begin)
-      store<u64>(out, epoch | next, 8)
+      leaveUndo(out, epoch | begin, epoch | next)
       return wait
     }
     word = seen
   }
 }
 
-// Sound only when nothing was reserved behind (the word is still at our end) or the word is not in debt.
+// Sound when nothing was taken behind: the word is still at our end. Behind others' backs only while nobody is in debt,
+// under the same configuration, and before our own permit would have overflowed the bucket (`begin` has not passed):
+// later, what we give back would be a permit more than the bucket ever held.
 export function giveBack(bucket: usize, stats: usize, out: usize, now: f64, n: f64): i32 {
   const begin = load<u64>(out)
   const end = load<u64>(out, 8)
@@ -138,10 +157,10 @@ export function giveBack(bucket: usize, stats: usize, out: usize, now: f64, n: f
   while (true) {
     let back = begin
     if (word != end) {
-      const slot = slotOf(bucket, word)
-      const cost = load<u64>(slot, INTERVAL) * <u64>n
+      if ((word ^ end) > TIME || (begin & TIME) < <u64>now) return 0
       const arrival = word & TIME
-      if (cost == 0 || arrival > <u64>now + load<u64>(slot, TAU)) return 0
+      if (arrival > <u64>now + load<u64>(slotOf(bucket, word), TAU)) return 0
+      const cost = end - begin
       back = (word & ~TIME) | (arrival > cost ? arrival - cost : 0)
     }
     const seen = atomic.cmpxchg<u64>(bucket, word, back)
@@ -156,7 +175,7 @@ export function giveBack(bucket: usize, stats: usize, out: usize, now: f64, n: f
 export function refund(bucket: usize, n: f64): void {
   let word = atomic.load<u64>(bucket)
   while (true) {
-    const cost = load<u64>(slotOf(bucket, word), INTERVAL) * <u64>n
+    const cost = costOf(load<u64>(slotOf(bucket, word), INTERVAL), n)
     const arrival = word & TIME
     const seen = atomic.cmpxchg<u64>(bucket, word, (word & ~TIME) | (arrival > cost ? arrival - cost : 0))
     if (seen == word) return
@@ -227,8 +246,7 @@ export function strictReserve(cell: usize, stats: usize, out: usize, now: f64, m
     const seen = atomic.cmpxchg<u64>(cell, word, epoch | (begin + interval), CELL_WORD)
     if (seen == word) {
       count(stats + RESERVED, 1)
-      store<u64>(out, epoch | begin)
-      store<u64>(out, epoch | (begin + interval), 8)
+      leaveUndo(out, epoch | begin, epoch | (begin + interval))
       return wait
     }
     word = seen
@@ -262,14 +280,18 @@ export function strictConfigure(cell: usize, now: f64, interval: f64, qps: f64, 
 export function publishClock(now: f64): void {
   const at = <u64>now
   let word = atomic.load<u64>(CLOCK)
-  while (word < at && !load<u32>(STATE)) {
+  while (word < at && !atomic.load<u32>(STATE)) {
     const seen = atomic.cmpxchg<u64>(CLOCK, word, at)
-    if (seen == word) return
+    if (seen == word) {
+      // A clock of 0 before and after closing looks the same.
+      if (atomic.load<u32>(STATE)) atomic.store<u64>(CLOCK, 0)
+      return
+    }
     word = seen
   }
 }
 
-// Closes to all that is new, then takes the coarse clock away; a publisher that comes between sees either.
+// Closes to all that is new, then takes the coarse clock away; a publisher that comes between takes it away itself.
 export function close(): void {
   atomic.store<u32>(STATE, 1)
   atomic.store<u64>(CLOCK, 0)
