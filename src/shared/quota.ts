@@ -61,8 +61,27 @@ export function checkWeight(n: number, field = 'n'): number {
   return n;
 }
 
+/** A time, or a span, in ns: finite, unless `most` says otherwise. */
+export function checkNs(ns: number, field: string, most: number = Number.MAX_VALUE): number {
+  if (typeof ns !== 'number')
+    throw new TypeError(`${field} must be a number, got ${describeValue(ns)}`);
+  if (!(ns >= 0 && ns <= most)) {
+    const rule = most === Number.MAX_VALUE ? 'a finite number >= 0' : '>= 0';
+    throw new RangeError(`${field} must be ${rule}, got ${ns}`);
+  }
+  return ns;
+}
+
 export function describeValue(value: unknown): string {
-  return typeof value === 'string'
-    ? `'${value.slice(0, 64)}'`
-    : `${String(value).slice(0, 64)} (${typeof value})`;
+  if (typeof value === 'string') return `'${value.slice(0, 64)}'`;
+  return `${textOf(value).slice(0, 64)} (${typeof value})`;
+}
+
+/** Also of what refuses to be a text. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return 'something without a text';
+  }
 }

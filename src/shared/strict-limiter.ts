@@ -3,7 +3,7 @@
  * Within one configuration no two planned times are closer than the interval; a reset starts a new plan.
  */
 import type { Kernel } from './kernel/port.js';
-import { checkQps, intervalNs } from './quota.js';
+import { checkNs, checkQps, intervalNs } from './quota.js';
 
 /** Byte offsets of a pair's cell, of the thread's counters for it, and of 16 scratch bytes. */
 export interface StrictPlace {
@@ -28,12 +28,14 @@ export class StrictLimiter {
     return this.#qps;
   }
 
-  /** @returns the time in ns at which the caller may go. */
+  /** @returns the time in ns at which the caller may go. RangeError when that is more than a year away. */
   reserve(nowNs: number): number {
     const { cell, stats, scratch } = this.#place;
-    return (
-      nowNs + this.#kernel.strictReserve(cell, stats, scratch, nowNs, Number.POSITIVE_INFINITY)
-    );
+    const now = checkNs(nowNs, 'nowNs');
+    const wait = this.#kernel.strictReserve(cell, stats, scratch, now, Number.POSITIVE_INFINITY);
+    if (wait === Number.NEGATIVE_INFINITY)
+      throw new RangeError(`the queue must not be longer than a year, at ${this.#qps} calls/s`);
+    return now + wait;
   }
 
   /**
@@ -42,7 +44,8 @@ export class StrictLimiter {
    */
   configure(qps: number, nowNs: number, resetReservation = false): void {
     const interval = intervalNs(checkQps(qps));
-    this.#kernel.strictConfigure(this.#place.cell, nowNs, interval, qps, resetReservation ? 1 : 0);
+    const now = checkNs(nowNs, 'nowNs');
+    this.#kernel.strictConfigure(this.#place.cell, now, interval, qps, resetReservation ? 1 : 0);
     this.#qps = qps;
   }
 }

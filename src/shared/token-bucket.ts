@@ -5,7 +5,7 @@
  */
 import { RateLimitExceededError } from './errors.js';
 import { type Kernel, TakeCode } from './kernel/port.js';
-import { checkWeight, holdQuota, type Quota } from './quota.js';
+import { checkNs, checkWeight, holdQuota, type Quota } from './quota.js';
 
 /** Where one bucket lives: byte offsets of its words, of the thread's counters for it, and of 16 scratch bytes. */
 export interface BucketPlace {
@@ -42,7 +42,7 @@ export class TokenBucket {
 
   /** As {@link reserve}, but RateLimitExceededError and nothing taken when the wait would be longer than `maxWaitNs`. */
   acquire(nowNs: number, n: number, maxWaitNs: number): number {
-    if (!(maxWaitNs >= 0)) throw new RangeError(`maxWaitNs must be >= 0, got ${maxWaitNs}`);
+    checkNs(maxWaitNs, 'maxWaitNs', Number.POSITIVE_INFINITY);
     if (checkWeight(n) > this.#burst) throw impossible(n, this.#burst);
     const wait = this.#reserve(nowNs, n, maxWaitNs);
     if (wait >= 0) return wait;
@@ -96,8 +96,7 @@ export class TokenBucket {
   }
 
   #forward(nowNs: number): number {
-    if (!(nowNs >= 0)) throw new RangeError(`nowNs must be >= 0, got ${nowNs}`);
-    if (nowNs > this.#latestNs) this.#latestNs = nowNs;
+    if (checkNs(nowNs, 'nowNs') > this.#latestNs) this.#latestNs = nowNs;
     return this.#latestNs;
   }
 }
