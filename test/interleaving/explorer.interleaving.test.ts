@@ -127,10 +127,12 @@ describe('explore', () => {
       threads: [
         (atomics) => {
           atomics.load(words, 8);
-          const before = words[0];
+          const before = words[0] as number;
+          atomics.store(words, 9, before);
           atomics.load(words, 8);
-          atomics.load(words, 8);
-          return `${before} ${words[0]}`;
+          const after = words[0] as number;
+          atomics.store(words, 9, after);
+          return `${before} ${after}`;
         },
         (atomics) => {
           for (let i = 1; i <= 2; i++) atomics.store(words, 0, i);

@@ -91,7 +91,7 @@ class Run {
   hash(): number {
     let hash = fingerprintOf(this.#words, 1);
     for (const { state } of this.#threads) {
-      hash = fingerprint(fingerprint(hash, state.hash | 0), Math.floor(state.hash / 4_294_967_296));
+      hash = fingerprint(fingerprint(hash, state.next | 0), Math.floor(state.next / 4_294_967_296));
       hash = fingerprint(hash, state.status === 'running' ? 0 : state.status === 'killed' ? 1 : 2);
     }
     return hash;

@@ -6,7 +6,8 @@
  * state of a thread is its log, and can be saved, restored and compared. Plain writes belong to the atomic operation
  * before them, and are undone when they are repeated. Plain reads do too, but what is repeated reads the memory of today;
  * code that reads plainly what other threads write asks for `plainReads`, and the log keeps the memory of each moment.
- * The code must be synchronous and keep its own state within the body.
+ * Two states in which a thread made the same operations with the same operands and answers, and is about to make the same,
+ * count as one, so what it read plainly must show in the next operation. The code must be synchronous and keep its own state within the body.
  */
 import { fingerprint } from './fingerprint.js';
 
@@ -33,7 +34,10 @@ interface Operation {
 
 export interface ThreadState {
   readonly operations: number;
+  /** Of the operations made. */
   readonly hash: number;
+  /** Of these and the one to come. */
+  readonly next: number;
   readonly status: 'running' | 'finished' | 'killed';
   readonly result: unknown;
 }
@@ -48,7 +52,7 @@ export class SteppedThread {
   readonly #visible: Visible;
   readonly #plainReads: boolean;
   readonly #log: Operation[] = [];
-  #state: ThreadState = { operations: 0, hash: 1, status: 'running', result: undefined };
+  #state: ThreadState = { operations: 0, hash: 1, next: 1, status: 'running', result: undefined };
 
   constructor(body: Body, buffer: SharedArrayBuffer, visible: Visible, plainReads: boolean) {
     this.#body = body;
@@ -82,11 +86,15 @@ export class SteppedThread {
     const before = this.#memory.slice();
     let made = 0;
     let mayStep = stepping;
+    let pending: readonly Value[] = [];
     const perform = (name: Name, words: Words, index: number, operands: Value[]): Value => {
       const byte = words.byteOffset + index * words.BYTES_PER_ELEMENT;
       if (made < replayed) return this.#repeat(made++, name, byte, operands);
       if (this.#visible(words, index) || (made === replayed && stepping)) {
-        if (!mayStep) throw new NotYet();
+        if (!mayStep) {
+          pending = operands;
+          throw new NotYet();
+        }
         mayStep = false;
         this.#memory.set(before);
       }
@@ -99,10 +107,11 @@ export class SteppedThread {
     };
     const status = this.#finish(() => this.#body(atomicsOf(perform)));
     let { hash } = this.#state;
-    for (let i = replayed; i < this.#log.length; i++) {
-      hash = fingerprint(hash, this.#log[i]?.answer as Value);
+    for (const { answer, operands } of this.#log.slice(replayed)) {
+      hash = operands.reduce<number>(fingerprint, fingerprint(hash, answer));
     }
-    this.#state = { operations: this.#log.length, hash, ...status };
+    const next = pending.reduce<number>(fingerprint, hash);
+    this.#state = { operations: this.#log.length, hash, next, ...status };
   }
 
   #finish(run: () => unknown): Pick<ThreadState, 'status' | 'result'> {

@@ -10,7 +10,7 @@ const HEADER_BYTES = 64;
  * a pair within 256 bytes: 240 + 2 x 4 x 15/8 + 1/8 = 255.125.
  */
 const SLOTS_PER_8_CELLS = 15;
-const MIN_SLOTS = 16;
+const MIN_SLOTS = 4;
 const MAX_CAPACITY = 1_048_576;
 
 /** Indices of 32-bit words; `cells` is the first word of cell 0. */
