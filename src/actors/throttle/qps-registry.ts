@@ -29,8 +29,6 @@ const MAX_SAMPLES = 1000;
  */
 export class QpsRegistry {
   readonly #windowMs: number;
-  /** A column counts as a window old when it is at most this much younger: samples never come exactly on time. */
-  readonly #slackMs: number;
   readonly #columns: Uint32Array[];
   readonly #columnTimesMs: Float64Array;
   /** Samples taken; the newest is in column `(#samples - 1) % columns`. */
@@ -57,7 +55,6 @@ export class QpsRegistry {
       );
     }
     this.#windowMs = windowMs;
-    this.#slackMs = sampleMs / 2;
     this.#columns = Array.from({ length: samples + 1 }, () => new Uint32Array(capacity));
     this.#columnTimesMs = new Float64Array(samples + 1);
     this.#generations = new Int32Array(capacity);
@@ -152,11 +149,11 @@ export class QpsRegistry {
     return this.#samples > 0 && this.#lastSeen[cell] === this.#samples;
   }
 
-  /** Number of the youngest sample that is a window old, or of the oldest there is. */
+  /** Number of the youngest sample that is a window old, or of the oldest in the ring, which is one at most a little younger. */
   #windowStart(): number {
     const newest = this.#samples;
     const oldest = Math.max(1, newest - this.#columns.length + 1);
-    const startMs = this.#timeOf(newest) - this.#windowMs + this.#slackMs;
+    const startMs = this.#timeOf(newest) - this.#windowMs;
     let number = newest - 1;
     while (number > oldest && this.#timeOf(number) > startMs) number -= 1;
     return Math.max(number, oldest);

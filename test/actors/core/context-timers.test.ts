@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createActorSystem } from '../../../src/actors/core/actor-system.js';
 import type { ActorContext, Behavior, TimerId } from '../../../src/actors/core/behavior.js';
 import { createTestSystem } from '../../../src/testing/test-system.js';
 
@@ -137,6 +138,37 @@ describe('every', () => {
     time.stallTo(10_040);
     time.advanceTo(10_250);
     expect(log.map(({ atMs }) => atMs)).toEqual([100, 200, 10_040, 10_100, 10_200]);
+  });
+});
+
+describe('a timer that repeats', () => {
+  it('has at most one message waiting, however long its actor does not get its turn', () => {
+    const runs: (() => void)[] = [];
+    let nowMs = 0;
+    let wake = (): void => {};
+    const system = createActorSystem({
+      // A slow machine: 150 ms pass whenever somebody looks.
+      clock: () => {
+        nowMs += 150;
+        return nowMs;
+      },
+      schedule: (run) => runs.push(run),
+      timerDriver: {
+        arm: (_delayMs, wakeUp) => {
+          wake = wakeUp;
+        },
+        disarm: () => {},
+      },
+    });
+    const log: Log = [];
+    system.spawn(
+      logging(log, (context) => context.every(100, 'tick')),
+      { name: 'log' },
+    );
+    for (let run = runs.shift(); run !== undefined; run = runs.shift()) run();
+    for (let i = 0; i < 5; i += 1) wake();
+    for (let run = runs.shift(); run !== undefined; run = runs.shift()) run();
+    expect(log).toHaveLength(1);
   });
 });
 

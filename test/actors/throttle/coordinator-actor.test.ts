@@ -3,6 +3,7 @@ import {
   createCoordinatorBehavior,
   type Decision,
 } from '../../../src/actors/throttle/coordinator-actor.js';
+import { createBehaviorKit } from '../../../src/testing/behavior-kit.js';
 import { createTestSystem } from '../../../src/testing/test-system.js';
 
 const params = { upgradeCooldownTicks: 3000, downgradeAfterTicks: 3000 };
@@ -72,6 +73,20 @@ describe('the coordinator actor', () => {
     expect(decisions).toHaveLength(1);
     time.advanceTo(5999);
     expect(decisions.at(-1)).toEqual({ atMs: 5999, decision: 'downgrade' });
+  });
+
+  it('does not touch that alarm at each BUSY: it goes off, finds nothing due and is set anew', () => {
+    const kit = createBehaviorKit(
+      createCoordinatorBehavior({ onStarted: () => {}, onDecision: () => {} }),
+    );
+    kit.run({ kind: 'resume', active: true, params, pendingUpgrades: true });
+    kit.takeEffects();
+    for (let nowMs = 1; nowMs < 3000; nowMs += 1) {
+      kit.setNow(nowMs);
+      expect(kit.run({ kind: 'busy' })).toEqual([]);
+    }
+    kit.setNow(3000);
+    expect(kit.fire(1)).toMatchObject([{ kind: 'after', delayMs: 2999 }]);
   });
 
   it('after a stall of 10 s loses no time, and undoes one level', () => {

@@ -110,6 +110,12 @@ describe('after a restart', () => {
     expect(lost.state.history).toHaveLength(1);
   });
 
+  it('a record whose predecessors were lost leads to no limit that nothing would ever undo', () => {
+    const changes = [{ rpc: 'a', table: '1', qpsLimit: 30, previousQpsLimit: 60 }];
+    const { state } = restoreLevels([{ changes }], [{ rpc: 'a', table: '1', qpsLimit: 30 }]);
+    expect(downgrade(state).actions).toEqual([{ type: 'remove_limit', rpc: 'a', table: '1' }]);
+  });
+
   it('a rate that lost its last digits in the limiter is still the same rate', () => {
     const states = tell([[{ rpc: 'a', table: '1', qps: 100 / 3 }]]);
     const inForce = [{ rpc: 'a', table: '1', qpsLimit: 16.666_668 }];
