@@ -31,7 +31,7 @@ export function createThrottleBehavior(
         restored,
         registry: undefined,
         coordinator: undefined,
-        upgrading: false,
+        upgrading: 'no',
         deferred: [],
       };
     },
@@ -147,7 +147,8 @@ function configure(
 
 /** Switched off: nobody is to wait any more, and what was not undone is forgotten. */
 function lift(state: ThrottleState, options: ThrottleOptions, context: Context): ThrottleState {
-  const lifted = { ...state, deferred: [] };
+  const upgrading = state.upgrading === 'no' ? 'no' : 'void';
+  const lifted: ThrottleState = { ...state, upgrading, deferred: [] };
   if (state.levels.history.length === 0) return lifted;
   const transition = liftAll(state.levels);
   return enact(lifted, transition, 'lifted', options, context);
@@ -162,7 +163,11 @@ function decide(
   const { config } = options.memory;
   // Decided before the switch was turned off.
   if (!isActive(config)) return state;
-  if (state.upgrading) return { ...state, deferred: [...state.deferred, decision] };
+  if (state.upgrading !== 'no') {
+    // Upgrades that are due at the same moment are one, as BUSY answers are; so the list stays short.
+    const isRepeated = decision === 'upgrade' && state.deferred.at(-1) === 'upgrade';
+    return isRepeated ? state : { ...state, deferred: [...state.deferred, decision] };
+  }
   if (decision === 'downgrade') {
     return enact(state, downgrade(state.levels), 'downgrade', options, context);
   }
@@ -175,7 +180,7 @@ function decide(
       onOutcome: (outcome) => ({ kind: 'hottest', outcome }),
     },
   );
-  return { ...state, upgrading: true };
+  return { ...state, upgrading: 'waiting' };
 }
 
 function finishUpgrade(
@@ -185,8 +190,8 @@ function finishUpgrade(
   context: Context,
 ): ThrottleState {
   const [next, ...deferred] = state.deferred;
-  let finished: ThrottleState = { ...state, upgrading: false, deferred: [] };
-  if (isActive(options.memory.config)) {
+  let finished: ThrottleState = { ...state, upgrading: 'no', deferred: [] };
+  if (state.upgrading === 'waiting') {
     // Without an answer nothing is known to be hot; the upgrade stands, empty.
     const snapshot = outcome.ok ? outcome.reply : [];
     const transition = upgrade(state.levels, snapshot, options.memory.config);

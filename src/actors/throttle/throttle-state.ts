@@ -53,7 +53,10 @@ export interface ThrottleState {
   readonly restored: RestoredLevels | undefined;
   readonly registry: ActorRef<RegistryMessage> | undefined;
   readonly coordinator: ActorRef<CoordinatorMessage> | undefined;
-  /** An upgrade waits for its snapshot; decisions that came meanwhile are done after it, in order. */
-  readonly upgrading: boolean;
+  /**
+   * An upgrade waits for its snapshot; decisions that come meanwhile are done after it, in order. `void`: it was decided
+   * before a switch was turned off, and will limit nothing.
+   */
+  readonly upgrading: 'no' | 'waiting' | 'void';
   readonly deferred: readonly Decision[];
 }

@@ -106,6 +106,15 @@ describe('the throttle actor', () => {
     expect(limits.shown).toEqual(['a/1: 25']);
   });
 
+  it('takes upgrades that come while it waits for one: a silent registry gathers no list of them', () => {
+    const { kit, decide } = createKit();
+    decide('upgrade');
+    for (let i = 0; i < 1000; i += 1) decide('upgrade');
+    decide('downgrade');
+    decide('upgrade');
+    expect(kit.state.deferred).toEqual(['upgrade', 'downgrade', 'upgrade']);
+  });
+
   it('switched off while it waits limits nothing, and does nothing that was decided before', () => {
     const { kit, limits, decide, answer } = createKit();
     answer(decide('upgrade'), hot(100));
@@ -113,11 +122,13 @@ describe('the throttle actor', () => {
     decide('upgrade');
     kit.run({ kind: 'configure', config: { ...CONFIG, enabled: false } });
     expect(limits.shown).toEqual([]);
-    kit.run({ kind: 'configure', config: CONFIG });
-    kit.run({ kind: 'configure', config: { ...CONFIG, enabled: false } });
-    answer(asked, hot(100));
-    expect(limits.shown).toEqual([]);
     expect(decide('upgrade')).toEqual([]);
+    kit.run({ kind: 'configure', config: CONFIG });
+    expect(decide('upgrade')).toEqual([]);
+    const again = answer(asked, hot(100));
+    expect(limits.shown).toEqual([]);
+    answer(again, hot(80));
+    expect(limits.shown).toEqual(['a/1: 40']);
   });
 
   it('without an answer of the registry makes an upgrade that limits nothing', () => {
