@@ -7,7 +7,7 @@ import { CountBoard } from '../run/count-board.js';
 import { StartSignal } from '../run/start-signal.js';
 import { type RpcName, rpcNames, type Scenario } from '../scenario.js';
 import { type Admission, type AdmissionPoint, admitAtOnce, isHeldBack } from './admission.js';
-import { isBusy, isRetriable, MetadataClient } from './metadata-client.js';
+import { isBusy, isRetriable, isUnanswered, MetadataClient } from './metadata-client.js';
 import { callWithRetries } from './retry.js';
 
 export interface DriveLoadTask {
@@ -25,9 +25,6 @@ export interface DriveLoadResult {
   readonly coldLatenciesMs: readonly number[];
   readonly hotLatenciesMs: readonly number[];
 }
-
-/** How late an arrival may be begun; the timer of the thread is not finer. */
-const pollMs = 1;
 
 export async function driveLoad(task: DriveLoadTask): Promise<DriveLoadResult> {
   // Thousands of BUSY replies a second would each pay for a stack trace that nobody reads.
@@ -89,7 +86,7 @@ class LoadDriver {
         this.#begin(next.value);
         next = this.#arrivals.next();
       }
-      await sleep(pollMs);
+      if (next.done !== true) await sleep(Math.max(1, next.value.atMs - this.#nowMs()));
     }
     await Promise.all(this.#calls);
     return { coldLatenciesMs: this.#coldLatenciesMs, hotLatenciesMs: this.#hotLatenciesMs };
@@ -124,7 +121,7 @@ class LoadDriver {
       this.#counts.add('ok', tableIndex, rpcIndex);
     } catch (error) {
       if (isHeldBack(error)) this.#counts.add('heldBack', tableIndex, rpcIndex);
-      else if (!isRetriable(error)) throw error;
+      else if (!isBusy(error) && !isUnanswered(error)) throw error;
       this.#counts.add('failed', tableIndex, rpcIndex);
     }
     const latencies =
@@ -138,6 +135,7 @@ class LoadDriver {
       await this.#client.call(rpc, table);
     } catch (error) {
       if (isBusy(error)) this.#counts.add('busy', tableIndex, rpcIndex);
+      else if (isUnanswered(error)) this.#counts.add('unanswered', tableIndex, rpcIndex);
       throw error;
     }
   }

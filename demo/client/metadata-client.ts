@@ -59,6 +59,12 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error) === status.RESOURCE_EXHAUSTED;
 }
 
+/** The attempt has no answer: whether the service did it is not known. */
+export function isUnanswered(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === status.DEADLINE_EXCEEDED || code === status.UNAVAILABLE;
+}
+
 /** What the usual retry loop tries again: the service said busy, or was not there. */
 export function isRetriable(error: unknown): boolean {
   return isBusy(error) || codeOf(error) === status.UNAVAILABLE;

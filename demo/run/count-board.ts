@@ -1,11 +1,18 @@
 /** What is counted per (rpc, table) pair. */
-export const countNames = ['arrived', 'sent', 'busy', 'ok', 'failed', 'heldBack', 'shed'] as const;
+export const countNames = [
+  // Calls: of the load; that ended well; that ended otherwise; of these: refused by the gate, and
+  // never begun because too many were in flight in their thread.
+  'arrived',
+  'ok',
+  'failed',
+  'heldBack',
+  'shed',
+  // Attempts: that went to the service; answered RESOURCE_EXHAUSTED; not answered in time.
+  'sent',
+  'busy',
+  'unanswered',
+] as const;
 export type CountName = (typeof countNames)[number];
-
-// arrived   calls of the load                     sent     attempts that went to the service
-// busy      attempts answered RESOURCE_EXHAUSTED  ok       calls answered well in the end
-// failed    calls that ended otherwise            heldBack of them: refused by the gate
-// shed      of them: never begun, too many calls in flight in their thread
 
 /** Counts of all threads in shared memory; threads add, the main thread reads while they do. */
 export class CountBoard {

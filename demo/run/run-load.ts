@@ -89,6 +89,7 @@ export async function runLoad(options: RunLoadOptions): Promise<RunRecord> {
       durationMs,
       sent: board.ofTables('sent', 0, tableIds.length),
       busy: board.ofTables('busy', 0, tableIds.length),
+      unanswered: board.ofTables('unanswered', 0, tableIds.length),
       hot: groupCounts(board, 0, hotTables),
       cold: groupCounts(board, hotTables, tableIds.length),
       coldLatenciesMs: results.flatMap((result) => result.coldLatenciesMs),

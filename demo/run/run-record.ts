@@ -38,6 +38,8 @@ export interface RunRecord {
   readonly durationMs: number;
   readonly sent: number;
   readonly busy: number;
+  /** Attempts without an answer; the service may or may not have done them. */
+  readonly unanswered: number;
   readonly cold: GroupCounts;
   readonly hot: GroupCounts;
   readonly coldLatenciesMs: readonly number[];

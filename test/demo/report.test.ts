@@ -12,6 +12,7 @@ const run: RunRecord = {
   durationMs: 20_000,
   sent: 1150,
   busy: 150,
+  unanswered: 0,
   cold: { arrived: 600, ok: 594, failed: 6, heldBack: 0, shed: 0 },
   hot: { arrived: 800, ok: 406, failed: 394, heldBack: 300, shed: 1 },
   coldLatenciesMs: Array.from({ length: 100 }, (_, index) => 100 - index),
@@ -84,12 +85,32 @@ describe('findDiscrepancies', () => {
   });
 
   it.each([
-    ['a lost update', { service: { ...run.service, storedChanges: 999 } }, 'changes in its store'],
-    ['an attempt that nobody saw', { sent: 1151 }, 'attempts sent'],
+    [
+      'a lost update',
+      { service: { ...run.service, storedChanges: 999 } },
+      "changes in the service's store",
+    ],
+    [
+      'an attempt that nobody saw',
+      { sent: 1151 },
+      'calls that the service saw: 1150, it should be 1151',
+    ],
     ['a call without an end', { cold: { ...run.cold, failed: 5 } }, 'calls that ended'],
-    ['a refusal that was not one', { busy: 149 }, 'BUSY replies'],
+    ['a refusal that was not one', { busy: 149 }, 'refusals by the service'],
+    ['a good answer to nothing', { hot: { ...run.hot, ok: 407, failed: 393 } }, 'service accepted'],
   ])('finds %s', (_name, change, text) => {
     expect(findDiscrepancies('with', { ...run, ...change })[0]).toContain(text);
+  });
+});
+
+describe('findDiscrepancies, where attempts have no answer', () => {
+  it('leaves open whether the service did them, and no more', () => {
+    const lost = { ...run, sent: 1152, unanswered: 2 };
+    expect(findDiscrepancies('with', lost)).toEqual([]);
+    expect(
+      findDiscrepancies('with', { ...lost, service: { ...run.service, refused: 152 } }),
+    ).toEqual([]);
+    expect(findDiscrepancies('with', { ...lost, sent: 1153 })).toHaveLength(1);
   });
 });
 
