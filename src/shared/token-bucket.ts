@@ -30,9 +30,8 @@ export class TokenBucket {
   /** Takes `n` tokens if they are there. RangeError when `n` is more than the burst: that can never be. */
   tryAcquire(nowNs: number, n = 1): boolean {
     const { bucket, stats } = this.#place;
-    const code = this.#kernel.tryAcquire(bucket, stats, this.#forward(nowNs), checkWeight(n));
-    if (code === TakeCode.IMPOSSIBLE) throw impossible(n, this.#burst);
-    return code === TakeCode.GRANTED;
+    if (checkWeight(n) > this.#burst) throw impossible(n, this.#burst);
+    return this.#kernel.tryAcquire(bucket, stats, this.#forward(nowNs), n) === TakeCode.GRANTED;
   }
 
   /** Takes `n` tokens, in debt if need be. @returns the wait in ns until they are there. */
@@ -43,9 +42,10 @@ export class TokenBucket {
   /** As {@link reserve}, but RateLimitExceededError and nothing taken when the wait would be longer than `maxWaitNs`. */
   acquire(nowNs: number, n: number, maxWaitNs: number): number {
     checkNs(maxWaitNs, 'maxWaitNs', Number.POSITIVE_INFINITY);
-    if (checkWeight(n) > this.#burst) throw impossible(n, this.#burst);
-    const wait = this.#reserve(nowNs, n, maxWaitNs);
+    const isPossible = checkWeight(n) <= this.#burst;
+    const wait = this.#reserve(nowNs, n, isPossible ? maxWaitNs : -1);
     if (wait >= 0) return wait;
+    if (!isPossible && -wait - 1 <= maxWaitNs) throw impossible(n, this.#burst);
     const retryAfterMs = (-wait - 1) / 1e6;
     throw new RateLimitExceededError(`the wait would be ${retryAfterMs} ms`, {
       retryAfterMs,
