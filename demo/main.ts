@@ -7,6 +7,9 @@ import { DemoOptionError, type DemoOptions, parseDemoOptions, usage } from './op
 import { renderReportTable } from './report/report-table.js';
 import { runDemo } from './run-demo.js';
 
+/** Shorter floods end before the retries have taken the service down. */
+const meaningfulSeconds = 20;
+
 const outDir = fileURLToPath(new URL('../out', import.meta.url));
 
 async function main(options: DemoOptions, signal: AbortSignal): Promise<number> {
@@ -19,6 +22,11 @@ async function main(options: DemoOptions, signal: AbortSignal): Promise<number> 
   for (const file of jsonFiles) writeFileSync(file, json);
   writeFileSync(join(outDir, 'report.html'), page);
   if (!options.quiet) {
+    if (options.seconds < meaningfulSeconds) {
+      console.log(
+        `\nBelow ${meaningfulSeconds} s the flood is too short for the figures to say much.`,
+      );
+    }
     const shown = relative(process.cwd(), outDir);
     console.log(`\n${renderReportTable(report)}`);
     console.log(

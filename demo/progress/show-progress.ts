@@ -32,6 +32,7 @@ class ProgressShow implements Progress {
   readonly #surface: Surface;
   #run: RunName = 'without Spillway';
   #shown: Sample | undefined;
+  #latest: readonly [Sample, TimelineEntry | undefined] | undefined;
 
   constructor(scenario: Scenario, everyMs: number, surface: Surface) {
     this.#scenario = scenario;
@@ -42,15 +43,21 @@ class ProgressShow implements Progress {
   begin(run: RunName): void {
     this.#run = run;
     this.#shown = undefined;
+    this.#latest = undefined;
   }
 
   update(sample: Sample, limits: TimelineEntry | undefined): void {
-    if (sample.atMs - (this.#shown?.atMs ?? 0) < this.#everyMs) return;
+    this.#latest = [sample, limits];
+    if (sample.atMs - (this.#shown?.atMs ?? 0) >= this.#everyMs) this.#show(sample, limits);
+  }
+
+  #show(sample: Sample, limits: TimelineEntry | undefined): void {
     this.#surface.show(viewProgress(this.#run, this.#scenario, this.#shown, sample, limits));
     this.#shown = sample;
   }
 
   end(): void {
+    if (this.#latest !== undefined && this.#latest[0] !== this.#shown) this.#show(...this.#latest);
     this.#surface.leave();
   }
 }
