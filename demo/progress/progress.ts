@@ -15,7 +15,7 @@ export interface ProgressView {
   readonly run: RunName;
   readonly elapsedMs: number;
   readonly totalMs: number;
-  readonly phase: 'calm' | 'flood' | 'after';
+  readonly phase: 'calm' | 'flood' | 'after' | 'last answers';
   readonly busyPerSecond: number;
   readonly okPerSecond: number;
   readonly level: number;
@@ -39,7 +39,7 @@ export function viewProgress(
   now: Sample,
   limits: TimelineEntry | undefined,
 ): ProgressView {
-  const elapsedMs = Math.min(now.atMs, scenario.durationMs);
+  const elapsedMs = now.atMs;
   const perSecond = (from: number | undefined, to: number) =>
     ((to - (from ?? 0)) * 1000) / Math.max(1, now.atMs - (before?.atMs ?? 0));
   const level = limits?.level ?? 0;
@@ -47,12 +47,7 @@ export function viewProgress(
     run,
     elapsedMs,
     totalMs: scenario.durationMs,
-    phase:
-      elapsedMs < scenario.floodFromMs
-        ? 'calm'
-        : elapsedMs < scenario.floodToMs
-          ? 'flood'
-          : 'after',
+    phase: phaseAt(scenario, elapsedMs),
     busyPerSecond: perSecond(before?.busy, now.busy),
     okPerSecond: perSecond(before?.ok, now.ok),
     level,
@@ -67,6 +62,12 @@ export function viewProgress(
       };
     }),
   };
+}
+
+function phaseAt(scenario: Scenario, atMs: number): ProgressView['phase'] {
+  if (atMs > scenario.durationMs) return 'last answers';
+  if (atMs >= scenario.floodToMs) return 'after';
+  return atMs < scenario.floodFromMs ? 'calm' : 'flood';
 }
 
 /** The limits of a table's RPC types together; undefined where it has none. */

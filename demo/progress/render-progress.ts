@@ -4,7 +4,7 @@ const barWidth = 30;
 
 /** The bar and the small table of hot tables, as lines. */
 export function renderFrame(view: ProgressView): string[] {
-  const done = Math.round((view.elapsedMs / view.totalMs) * barWidth);
+  const done = Math.round(Math.min(1, view.elapsedMs / view.totalMs) * barWidth);
   const bar = '█'.repeat(done) + '░'.repeat(barWidth - done);
   return [
     `${view.run.padEnd(17)}${bar} ${seconds(view.elapsedMs)} of ${seconds(view.totalMs)} s  ${view.phase}`,
