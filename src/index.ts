@@ -19,19 +19,30 @@ export {
   UnknownRpcError,
   WorkerLostError,
 } from './shared/errors.js';
+export type {
+  AttemptExplanation,
+  Explained,
+  Explanation,
+  RefusalExplanation,
+  StageExplanation,
+  StageName,
+} from './shared/explanation.js';
+export type { RetryStop } from './shared/retry-policy.js';
 export type { TableKey } from './shared/table-key.js';
+export type { HintedVerdict, RetriableKind, Verdict, VerdictKind } from './shared/verdict.js';
 export { type Admin, connectAdmin } from './workers/admin.js';
 export { type AttachOptions, attach } from './workers/attach.js';
+export type { AttemptContext } from './workers/attempt-scope.js';
+export type { CallOptions, CallRetry } from './workers/call-options.js';
 export type { ConfigPatch, RuntimeOptions } from './workers/config/options.js';
 export type { ResolvedConfig } from './workers/config/resolved-config.js';
-export type { AttemptContext, CallOptions, Gate } from './workers/gate.js';
+export type { Gate } from './workers/gate.js';
 export type { RuntimeHandle } from './workers/handle.js';
 export type { AcquireOptions, Waited } from './workers/host-limiter.js';
 export {
   type Classifier,
   classifyByError,
   type Outcome,
-  type Verdict,
 } from './workers/outcome.js';
 export type { RpcLimiter } from './workers/rpc-limiter.js';
 export { type CloseOptions, createRuntime, type Runtime } from './workers/runtime.js';

@@ -1,7 +1,8 @@
 import { InterceptingCall, type Interceptor, type Metadata, status } from '@grpc/grpc-js';
 import { UnknownRpcError } from '../shared/errors.js';
+import type { Verdict } from '../shared/verdict.js';
 import type { Gate } from '../workers/gate.js';
-import type { Outcome, Verdict } from '../workers/outcome.js';
+import type { Outcome } from '../workers/outcome.js';
 import { GatedCall, LONGEST_WAIT_MS, type Pass } from './grpc-gated-call.js';
 import { REFUSED_KEY } from './grpc-refusal.js';
 

@@ -6,6 +6,7 @@
  */
 import { Alarm, type AlarmHost } from './alarm.js';
 import type { SignalHub } from './signal-hub.js';
+import { isThenable } from './thenable.js';
 
 /** What an attempt is given. */
 export interface AttemptContext {
@@ -25,7 +26,7 @@ export interface ScopeHost extends AlarmHost {
 /** When an attempt is left behind, and with which error. */
 export interface Bound {
   readonly atNs: number;
-  exceeded(): Error;
+  exceeded(): unknown;
 }
 
 export class AttemptScope implements AttemptContext {
@@ -143,13 +144,4 @@ export class AttemptScope implements AttemptContext {
     }
     return controller;
   }
-}
-
-function isThenable<T>(value: Promise<T> | T): value is Promise<T> {
-  return (
-    value instanceof Promise ||
-    (typeof value === 'object' &&
-      value !== null &&
-      typeof (value as { then?: unknown }).then === 'function')
-  );
 }

@@ -1,49 +1,27 @@
 /**
- * The gate: what one thread calls its downstream through. `call` takes an attempt through all stages; the other verbs use
- * the host-level limit alone.
+ * The gate: what one thread calls its downstream through. `call` takes a call through all stages; the other verbs use one
+ * of them alone.
  */
 import { isMainThread } from 'node:worker_threads';
 import { RuntimeClosedError, UnknownRpcError } from '../shared/errors.js';
-import { STATE_WORD, STATS } from '../shared/kernel/port.js';
-import { THREAD } from '../shared/layout.js';
-import { checkWeight, describeValue } from '../shared/quota.js';
-import { canonicalKey, type TableKey } from '../shared/table-key.js';
-import { type AdmissionStage, type Admitted, admit } from './admission.js';
+import type { Explained } from '../shared/explanation.js';
+import { STATE_WORD } from '../shared/kernel/port.js';
+import { describeValue } from '../shared/quota.js';
+import type { Attempt } from './attempt-run.js';
 import type { BusyReports } from './busy-reports.js';
+import { CallAccount } from './call-account.js';
+import { CallLine } from './call-line.js';
+import type { CallOptions } from './call-options.js';
+import { CallRunner } from './call-runner.js';
 import type { ConfigPatch, RuntimeOptions } from './config/options.js';
 import type { ControlLink } from './control-link.js';
 import { type AcquireOptions, HostLimiter, type Waited } from './host-limiter.js';
 import { HostStage } from './host-stage.js';
-import { type Classifier, classifyByError, type Outcome, type Verdict } from './outcome.js';
+import type { Classifier } from './outcome.js';
 import { RpcLimiter } from './rpc-limiter.js';
 import type { RpcTable } from './rpc-table.js';
 import type { TableStage } from './table-stage.js';
 import type { ThreadContext } from './thread-context.js';
-import { checkMaxWait, checkSignal } from './wait-options.js';
-
-export interface CallOptions<T = unknown> {
-  /** RPC type, one of the configuration's. */
-  readonly rpc: string;
-  /** Key that is slowed when the downstream is busy, such as a table id. `10086n`, `10086` and `'10086'` are one key. */
-  readonly table?: TableKey;
-  /** Peer that the call goes to. */
-  readonly address?: string;
-  /** Permits of the host-level limit that the call takes, an integer >= 1. Default 1. */
-  readonly weight?: number;
-  /** The caller's own abort. Ends a wait; reaches the attempt. */
-  readonly signal?: AbortSignal;
-  /** Longest wait over all stages, ms. Default: `waiting.maxWaitMs`. */
-  readonly maxWaitMs?: number;
-  /** What the outcome means. Default: the one given to `attach`, else {@link classifyByError}. */
-  readonly classify?: Classifier<T>;
-}
-
-/** What an attempt is given. */
-export interface AttemptContext {
-  /** Counts from 1. */
-  readonly attempt: number;
-  readonly signal: AbortSignal | undefined;
-}
 
 export interface GateParts {
   readonly thread: ThreadContext;
@@ -53,20 +31,27 @@ export interface GateParts {
   readonly link: Pick<ControlLink, 'request'>;
   readonly detach: () => void;
   readonly classify: Classifier | undefined;
+  /** From [0, 1): the jitter of backoffs. Default: Math.random. */
+  readonly random?: () => number;
 }
 
 export class Gate {
   readonly #parts: GateParts;
   readonly #limiters = new Map<string, HostLimiter>();
   readonly #bound = new Map<string, RpcLimiter>();
-  readonly #stages: readonly AdmissionStage[];
-  readonly #active: number;
+  readonly #lines = new Map<string, CallLine>();
+  readonly #calls: CallRunner;
   #detached = false;
 
   constructor(parts: GateParts) {
     this.#parts = parts;
-    this.#stages = [parts.tables, new HostStage((rpc) => this.#limiter(rpc))];
-    this.#active = parts.thread.place.header + THREAD.ACTIVE;
+    this.#calls = new CallRunner({
+      thread: parts.thread,
+      stages: [parts.tables, new HostStage((rpc) => this.#limiter(rpc))],
+      lineOf: (rpc) => this.#line(rpc),
+      classify: parts.classify,
+      random: parts.random ?? Math.random,
+    });
   }
 
   /** See {@link RpcLimiter.tryAcquire}. @throws also UnknownRpcError. */
@@ -102,40 +87,20 @@ export class Gate {
   }
 
   /**
-   * Takes `attempt` through all stages and runs it: table limit, host-level limit, attempt, classify, record. What an
-   * earlier stage took is given back when a later one refuses. Resolves and rejects as the attempt does.
-   * @throws (rejects) RateLimitExceededError when a stage would hold it longer than `maxWaitMs`; the signal's reason;
-   * UnknownRpcError; RuntimeClosedError; RangeError or TypeError for bad options.
+   * Takes `attempt` through all stages and runs it: table limit, host-level limit, circuit, attempt, classify, record; and
+   * again, as far as `retry` allows it, the stages included. What an earlier stage took is given back when a later one
+   * refuses. Resolves and rejects as the last attempt does.
+   * @throws (rejects) RateLimitExceededError when a stage would hold it longer than `maxWaitMs`; CircuitOpenError;
+   * AttemptTimeoutError, DeadlineExceededError; the signal's reason; what the classifier throws; UnknownRpcError;
+   * RuntimeClosedError; RangeError or TypeError for bad options.
    */
-  async call<T>(
-    options: CallOptions<T>,
-    attempt: (context: AttemptContext) => Promise<T> | T,
-  ): Promise<T> {
-    const { thread } = this.#parts;
-    const call = checkCall(options);
-    if (typeof attempt !== 'function')
-      throw new TypeError(`attempt must be a function, got ${describeValue(attempt)}`);
-    const limiter = this.#limiter(call.rpc);
-    const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? thread.settings().maxWaitMs;
-    if (thread.closing()) throw new RuntimeClosedError();
-    thread.count(this.#active, 1);
-    try {
-      call.signal?.throwIfAborted();
-      const waiting = admit(this.#stages, call, maxWaitMs);
-      if (waiting !== undefined) await waiting;
-      thread.count(thread.place.stats(limiter.id, 'host') + STATS.CALLS, 1);
-      let outcome: Outcome<T>;
-      try {
-        outcome = { ok: true, value: await attempt({ attempt: 1, signal: call.signal }) };
-      } catch (error) {
-        outcome = { ok: false, error };
-      }
-      if (this.#verdict(outcome, options) === 'busy') this.#parts.busy.report(limiter.id);
-      if (outcome.ok) return outcome.value;
-      throw outcome.error;
-    } finally {
-      thread.count(this.#active, -1);
-    }
+  call<T>(
+    options: CallOptions<T> & { readonly explain: true },
+    attempt: Attempt<T>,
+  ): Promise<Explained<T>>;
+  call<T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T>;
+  call<T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T | Explained<T>> {
+    return this.#calls.run(options, attempt);
   }
 
   /** Changes the configuration of the whole process. @throws (rejects) ConfigError; the old one stays in force. */
@@ -171,6 +136,7 @@ export class Gate {
     for (const limiter of this.#limiters.values()) limiter.close(reason);
     for (const bound of this.#bound.values()) bound.refresh();
     this.#parts.tables.rejectAll(reason);
+    this.#calls.close(reason);
     this.#parts.detach();
   }
 
@@ -196,26 +162,13 @@ export class Gate {
     return limiter;
   }
 
-  #verdict<T>(outcome: Outcome<T>, { classify, signal }: CallOptions<T>): Verdict {
-    // The caller's own abort is known by its signal, not by the shape of the error.
-    if (!outcome.ok && signal?.aborted === true) return 'ignored';
-    return (classify ?? this.#parts.classify ?? classifyByError)(outcome);
+  #line(rpc: string): CallLine {
+    const limiter = this.#limiter(rpc);
+    const known = this.#lines.get(rpc);
+    if (known !== undefined) return known;
+    const { thread, busy } = this.#parts;
+    const line = new CallLine(thread, limiter, new CallAccount(thread, busy, limiter.id));
+    this.#lines.set(rpc, line);
+    return line;
   }
-}
-
-function checkCall(options: CallOptions<never> | CallOptions): Admitted {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`options must be an object with an rpc, got ${describeValue(options)}`);
-  }
-  if (options.classify !== undefined && typeof options.classify !== 'function') {
-    throw new TypeError(`classify must be a function, got ${describeValue(options.classify)}`);
-  }
-  const table = options.table ?? undefined;
-  if (table !== undefined) canonicalKey(table);
-  return {
-    rpc: options.rpc,
-    table,
-    weight: options.weight === undefined ? 1 : checkWeight(options.weight, 'weight'),
-    signal: checkSignal(options.signal),
-  };
 }

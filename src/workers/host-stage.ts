@@ -4,6 +4,7 @@ import type { HostLimiter } from './host-limiter.js';
 import type { Grant } from './wait-queue.js';
 
 export class HostStage implements AdmissionStage {
+  readonly name = 'host';
   readonly #limiterOf: (rpc: string) => HostLimiter;
 
   constructor(limiterOf: (rpc: string) => HostLimiter) {
@@ -14,15 +15,29 @@ export class HostStage implements AdmissionStage {
     const limiter = this.#limiterOf(call.rpc);
     const grant = limiter.enter(call.weight, maxWaitMs, call.signal);
     return grant instanceof Promise
-      ? grant.then((late) => hold(limiter, late))
-      : hold(limiter, grant);
+      ? grant.then((late) => new HostHold(limiter, late))
+      : new HostHold(limiter, grant);
   }
 }
 
-function hold(limiter: HostLimiter, grant: Grant): Hold {
-  return {
-    waitedNs: grant.waitedNs,
-    spend: () => limiter.spend(grant),
-    cancel: () => limiter.cancel(grant),
-  };
+class HostHold implements Hold {
+  readonly #limiter: HostLimiter;
+  readonly #grant: Grant;
+
+  constructor(limiter: HostLimiter, grant: Grant) {
+    this.#limiter = limiter;
+    this.#grant = grant;
+  }
+
+  get waitedNs(): number {
+    return this.#grant.waitedNs;
+  }
+
+  spend(): void {
+    this.#limiter.spend(this.#grant);
+  }
+
+  cancel(): void {
+    this.#limiter.cancel(this.#grant);
+  }
 }

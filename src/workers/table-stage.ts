@@ -20,6 +20,7 @@ interface Line {
 }
 
 export class TableStage implements AdmissionStage {
+  readonly name = 'table';
   readonly #thread: ThreadContext;
   readonly #rpcs: RpcTable;
   readonly #pairs: KeyDirectory;
@@ -50,7 +51,9 @@ export class TableStage implements AdmissionStage {
     }
     const line = this.#line(cell, rpc, call.table);
     const grant = line.queue.acquire(1, maxWaitMs, call.signal);
-    return grant instanceof Promise ? this.#wait(line, rpc.id, grant) : this.#hold(line, grant);
+    return grant instanceof Promise
+      ? this.#wait(line.limiter, rpc.id, grant)
+      : new TableHold(line.limiter, grant);
   }
 
   /** Limits or settings may have changed. */
@@ -102,21 +105,33 @@ export class TableStage implements AdmissionStage {
       this.#rpcs.waits(rpcId).record('dryRun', wait > 0 ? wait : -wait - 1);
   }
 
-  async #wait(line: Line, rpcId: number, pending: Promise<Grant>): Promise<Hold> {
+  async #wait(limiter: QueuedCell, rpcId: number, pending: Promise<Grant>): Promise<Hold> {
     const grant = await pending;
     this.#rpcs.waits(rpcId).record('table', grant.waitedNs);
-    return this.#hold(line, grant);
+    return new TableHold(limiter, grant);
+  }
+}
+
+class TableHold implements Hold {
+  readonly #limiter: QueuedCell;
+  readonly #grant: Grant;
+
+  constructor(limiter: QueuedCell, grant: Grant) {
+    this.#limiter = limiter;
+    this.#grant = grant;
   }
 
-  #hold({ limiter }: Line, { booking, waitedNs }: Grant): Hold {
-    return {
-      waitedNs,
-      spend() {
-        if (booking !== undefined) limiter.spend(booking);
-      },
-      cancel() {
-        if (booking !== undefined) limiter.cancel(booking);
-      },
-    };
+  get waitedNs(): number {
+    return this.#grant.waitedNs;
+  }
+
+  spend(): void {
+    const { booking } = this.#grant;
+    if (booking !== undefined) this.#limiter.spend(booking);
+  }
+
+  cancel(): void {
+    const { booking } = this.#grant;
+    if (booking !== undefined) this.#limiter.cancel(booking);
   }
 }

@@ -5,13 +5,18 @@ import { describeValue } from '../shared/quota.js';
 export const LONGEST_WAIT_MS = 86_400_000;
 
 export function checkMaxWait(maxWaitMs: number | undefined): number | undefined {
-  if (maxWaitMs === undefined) return undefined;
-  if (typeof maxWaitMs !== 'number')
-    throw new TypeError(`maxWaitMs must be a number, got ${describeValue(maxWaitMs)}`);
-  if (!(maxWaitMs >= 0 && maxWaitMs <= LONGEST_WAIT_MS)) {
-    throw new RangeError(`maxWaitMs must be from 0 to ${LONGEST_WAIT_MS}, got ${maxWaitMs}`);
+  return checkMs(maxWaitMs, 'maxWaitMs');
+}
+
+/** A length of time in ms, at most {@link LONGEST_WAIT_MS}; undefined is left to the configuration. */
+export function checkMs(ms: number | undefined, field: string): number | undefined {
+  if (ms === undefined) return undefined;
+  if (typeof ms !== 'number')
+    throw new TypeError(`${field} must be a number, got ${describeValue(ms)}`);
+  if (!(ms >= 0 && ms <= LONGEST_WAIT_MS)) {
+    throw new RangeError(`${field} must be from 0 to ${LONGEST_WAIT_MS}, got ${ms}`);
   }
-  return maxWaitMs;
+  return ms;
 }
 
 export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {

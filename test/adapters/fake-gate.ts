@@ -1,5 +1,6 @@
-import type { CallOptions, Gate } from '../../src/workers/gate.js';
-import type { Verdict } from '../../src/workers/outcome.js';
+import type { Verdict } from '../../src/shared/verdict.js';
+import type { Attempt } from '../../src/workers/attempt-run.js';
+import type { CallOptions } from '../../src/workers/call-options.js';
 
 type Decision = 'go' | { readonly refuse: unknown } | 'hold';
 
@@ -14,7 +15,7 @@ export class FakeGate {
     for (const go of this.#held.splice(0)) go();
   }
 
-  readonly call: Gate['call'] = async (options, attempt) => {
+  readonly call = async <T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T> => {
     this.asked.push(options as CallOptions);
     if (this.decision === 'hold') await this.#hold(options.signal);
     else if (this.decision !== 'go') throw this.decision.refuse;

@@ -1,0 +1,71 @@
+/** Runs one attempt that was let through, and says what it came to. */
+import { describeValue } from '../shared/quota.js';
+import { isVerdict, type Verdict } from '../shared/verdict.js';
+import { type AttemptContext, AttemptScope, type Bound, type ScopeHost } from './attempt-scope.js';
+import type { Classifier, Outcome } from './outcome.js';
+import { isThenable } from './thenable.js';
+
+export type Attempt<T> = (context: AttemptContext) => Promise<T> | T;
+
+export interface EndedAttempt<T> {
+  readonly outcome: Outcome<T>;
+  readonly verdict: Verdict;
+  /** What the classifier threw; it takes the place of the outcome for the caller. */
+  readonly fault?: { readonly error: unknown };
+}
+
+export interface AttemptTerms<T> {
+  /** Counts from 1. */
+  readonly attempt: number;
+  /** The caller's. */
+  readonly signal: AbortSignal | undefined;
+  /** When it is left behind; undefined: never. */
+  readonly bound: Bound | undefined;
+  readonly classify: Classifier<T>;
+  /** It has settled after it was left behind. */
+  readonly onLate: () => void;
+}
+
+/** Always fulfils. */
+export async function runAttempt<T>(
+  host: ScopeHost,
+  attempt: Attempt<T>,
+  { attempt: number, signal, bound, classify, onLate }: AttemptTerms<T>,
+): Promise<EndedAttempt<T>> {
+  let scope: AttemptScope | undefined;
+  let outcome: Outcome<T>;
+  try {
+    let running: Promise<T> | T;
+    if (bound === undefined) running = attempt({ attempt: number, signal });
+    else {
+      scope = new AttemptScope(host, number, signal, onLate);
+      running = scope.run(attempt, bound);
+    }
+    outcome = { ok: true, value: isThenable(running) ? await running : running };
+  } catch (error) {
+    outcome = { ok: false, error };
+    // The caller's own abort is known by its signal, not by the shape of the error.
+    if (signal?.aborted === true) return { outcome, verdict: 'ignored' };
+    if (scope?.left === true) return { outcome, verdict: 'failure' };
+  }
+  return judge(outcome, classify);
+}
+
+function judge<T>(outcome: Outcome<T>, classify: Classifier<T>): EndedAttempt<T> {
+  try {
+    const verdict: unknown = classify(outcome);
+    if (isVerdict(verdict)) return { outcome, verdict };
+    throw new TypeError(`classify must return a verdict, got ${describeValue(verdict)}`);
+  } catch (error) {
+    return { outcome, verdict: 'failure', fault: { error: withCause(error, outcome) } };
+  }
+}
+
+/** Says what led to an error, where it does not say so itself and takes it on. */
+export function withCause(error: unknown, cause: unknown): unknown {
+  if (error instanceof Error && !Object.hasOwn(error, 'cause') && Object.isExtensible(error)) {
+    // As the language defines it: not enumerable.
+    Object.defineProperty(error, 'cause', { value: cause, configurable: true, writable: true });
+  }
+  return error;
+}
