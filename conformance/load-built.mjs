@@ -13,7 +13,20 @@
  *   readonly createArena: typeof import('../src/shared/arena.js').createArena,
  *   readonly TokenBucket: typeof import('../src/shared/token-bucket.js').TokenBucket,
  *   readonly StrictLimiter: typeof import('../src/shared/strict-limiter.js').StrictLimiter,
+ *   readonly breaker: BreakerParts,
  * }} Subject
+ */
+
+/**
+ * @typedef {typeof import('../src/shared/breaker/admit-call.js')
+ *   & typeof import('../src/shared/breaker/circuit-keeper.js')
+ *   & typeof import('../src/shared/breaker/circuit-memory.js')
+ *   & typeof import('../src/shared/breaker/circuit-state.js')
+ *   & typeof import('../src/shared/breaker/circuit-view.js')
+ *   & typeof import('../src/shared/breaker/circuits.js')
+ *   & typeof import('../src/shared/breaker/retention.js')
+ *   & typeof import('../src/shared/breaker/settle-permit.js')
+ *   & typeof import('../src/shared/directory-keeper.js')} BreakerParts
  */
 
 /** @returns {Promise<Subject>} */
@@ -30,5 +43,17 @@ export async function loadBuilt() {
     createArena: (await load('shared/arena.js')).createArena,
     TokenBucket: (await load('shared/token-bucket.js')).TokenBucket,
     StrictLimiter: (await load('shared/strict-limiter.js')).StrictLimiter,
+    breaker: Object.assign(
+      {},
+      await load('shared/breaker/admit-call.js'),
+      await load('shared/breaker/circuit-keeper.js'),
+      await load('shared/breaker/circuit-memory.js'),
+      await load('shared/breaker/circuit-state.js'),
+      await load('shared/breaker/circuit-view.js'),
+      await load('shared/breaker/circuits.js'),
+      await load('shared/breaker/retention.js'),
+      await load('shared/breaker/settle-permit.js'),
+      await load('shared/directory-keeper.js'),
+    ),
   };
 }

@@ -1,3 +1,4 @@
+import { circuitBreakerSuite } from './circuit-breaker.mjs';
 import { qpsRegistrySuite } from './qps-registry.mjs';
 import { strictLimiterSuite } from './strict-limiter.mjs';
 import { coordinatorSuite } from './throttle-coordinator.mjs';
@@ -19,5 +20,6 @@ export function createSuites(subject) {
     ['token-bucket', tokenBucketSuite(subject)],
     ['qps-registry', qpsRegistrySuite(subject)],
     ['throttle-lifecycle', lifecycleSuite(subject)],
+    ['circuit-breaker', circuitBreakerSuite(subject)],
   ]);
 }

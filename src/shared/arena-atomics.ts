@@ -13,4 +13,10 @@ export interface ArenaAtomics {
   or(words: Int32Array, index: number, value: number): number;
   and(words: Int32Array, index: number, value: number): number;
   compareExchange(words: Int32Array, index: number, expected: number, replacement: number): number;
+  compareExchange(
+    words: BigUint64Array,
+    index: number,
+    expected: bigint,
+    replacement: bigint,
+  ): bigint;
 }

@@ -85,11 +85,7 @@ describe('the runner', () => {
     ['that is no JSON', '{"suite"', 'cannot be read'],
     ['without cases', { suite: 'throttle-coordinator' }, 'has no cases'],
     ['without a suite', { cases: [] }, 'has no suite'],
-    [
-      'of an unknown suite',
-      { suite: 'circuit-breaker', cases: [] },
-      "is of the suite 'circuit-breaker'",
-    ],
+    ['of an unknown suite', { suite: 'juggling', cases: [] }, "is of the suite 'juggling'"],
     [
       'with an unknown op',
       coordinator({ ...good, steps: [{ op: 'explode' }] }),

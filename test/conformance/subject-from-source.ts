@@ -5,6 +5,15 @@ import * as coordinator from '../../src/actors/throttle/coordinator.js';
 import { QpsRegistry } from '../../src/actors/throttle/qps-registry.js';
 import * as stateMachine from '../../src/actors/throttle/state-machine.js';
 import { createArena } from '../../src/shared/arena.js';
+import * as admitCall from '../../src/shared/breaker/admit-call.js';
+import * as circuitKeeper from '../../src/shared/breaker/circuit-keeper.js';
+import * as circuitMemory from '../../src/shared/breaker/circuit-memory.js';
+import * as circuitState from '../../src/shared/breaker/circuit-state.js';
+import * as circuitView from '../../src/shared/breaker/circuit-view.js';
+import * as circuits from '../../src/shared/breaker/circuits.js';
+import * as retention from '../../src/shared/breaker/retention.js';
+import * as settlePermit from '../../src/shared/breaker/settle-permit.js';
+import * as directoryKeeper from '../../src/shared/directory-keeper.js';
 import { StrictLimiter } from '../../src/shared/strict-limiter.js';
 import { TokenBucket } from '../../src/shared/token-bucket.js';
 import { VirtualTime } from '../../src/testing/virtual-time.js';
@@ -20,4 +29,15 @@ export const subjectFromSource: Subject = {
   createArena,
   TokenBucket,
   StrictLimiter,
+  breaker: {
+    ...admitCall,
+    ...circuitKeeper,
+    ...circuitMemory,
+    ...circuitState,
+    ...circuitView,
+    ...circuits,
+    ...retention,
+    ...settlePermit,
+    ...directoryKeeper,
+  },
 };
