@@ -15,21 +15,17 @@ const random = (/** @type {number} */ below) => {
   return (state >>> 8) % below;
 };
 
-/** @type {import('../../../dist/shared/arena-atomics.js').ArenaAtomics} */
-const counting = {
-  load: Atomics.load,
-  store: Atomics.store,
-  add: Atomics.add,
-  or: Atomics.or,
-  and: Atomics.and,
-  compareExchange(target, index, expected, next) {
-    // Now and then off the core with what was read, as a thread that is descheduled right here.
-    if (naps && random(32) === 0) Atomics.wait(words, 3, 0, 0.02);
-    const seen = Atomics.compareExchange(target, index, expected, next);
-    if (seen !== expected) Atomics.add(words, 2, 1);
-    return seen;
-  },
+/** @type {(target: any, index: number, expected: any, next: any) => any} */
+const swap = (target, index, expected, next) => {
+  // Now and then off the core with what was read, as a thread that is descheduled right here.
+  if (naps && random(32) === 0) Atomics.wait(words, 3, 0, 0.02);
+  const seen = Atomics.compareExchange(target, index, expected, next);
+  if (seen !== expected) Atomics.add(words, 2, 1);
+  return seen;
 };
+
+const { load, store, add, or, and } = Atomics;
+const counting = { load, store, add, or, and, compareExchange: swap };
 
 const directory = new KeyDirectory(buffer, base, capacity, counting);
 const quiescence = new QuiescenceWords(buffer, quiescenceBase, threads);
