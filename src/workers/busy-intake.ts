@@ -23,6 +23,7 @@ export class BusyIntake {
   readonly #rings: readonly RingConsumer[];
   readonly #headers: readonly number[];
   readonly #onBusy: (count: number) => void;
+  #telling = false;
   #closed = false;
 
   constructor(arena: Arena, onBusy: (count: number) => void) {
@@ -36,6 +37,7 @@ export class BusyIntake {
   }
 
   start(): void {
+    this.#telling = true;
     this.drain();
     this.#sleep();
   }
@@ -44,8 +46,18 @@ export class BusyIntake {
     this.#closed = true;
   }
 
+  /** To be called now and then: a thread that died between ringing the bell and waking us has left us asleep. */
+  look(): void {
+    this.drain();
+    const { i32 } = this.#arena;
+    const word = HEADER.CONTROL_ASLEEP >>> 2;
+    if (Atomics.load(i32, word) === 0) Atomics.notify(i32, word);
+  }
+
   drain(): void {
     for (const ring of this.#rings) ring.drain(() => undefined);
+    // Before the start the counters keep what came.
+    if (!this.#telling) return;
     const { f64 } = this.#arena;
     const total = this.#headers.reduce(
       (sum, header) => sum + (f64[(header + THREAD.BUSY) >>> 3] as number),

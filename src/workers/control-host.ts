@@ -36,12 +36,15 @@ interface ConfigRules {
 
 const LOOK_MS = 1000;
 const RATES_MS = 250;
+/** A successor hears of BUSY when it knows which tables are hot: samples are 100 ms apart, a rate takes two. */
+const MEASURE_FIRST_MS = 300;
 
 export class ControlHost {
   readonly #arena: Arena;
   readonly #clock: Clock;
   readonly #owner: MessagePort;
   readonly #cores: number;
+  readonly #generation: number;
   readonly #registry: ThreadRegistry;
   readonly #watch: ThreadWatch;
   readonly #intake: BusyIntake;
@@ -54,6 +57,7 @@ export class ControlHost {
   readonly #plane: ControlPlane;
   #inForce: InForce;
   #changes: Promise<void> = Promise.resolve();
+  #listen: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
   #rates: NodeJS.Timeout | undefined;
 
@@ -64,6 +68,7 @@ export class ControlHost {
     this.#arena = arena;
     this.#owner = owner;
     this.#cores = cores;
+    this.#generation = generation;
     this.#inForce = inForce;
     this.#clock = createClock(handle.epoch);
     this.#registry = new ThreadRegistry(arena);
@@ -115,7 +120,8 @@ export class ControlHost {
 
   /** From here on threads may offer themselves. */
   start(threadId: number): void {
-    this.#intake.start();
+    if (this.#generation === 1) this.#intake.start();
+    else this.#listen = setTimeout(() => this.#intake.start(), MEASURE_FIRST_MS);
     this.#ticker.run(needsCoarseClock(this.#inForce.config));
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
     this.#upkeep.nudge();
@@ -133,6 +139,7 @@ export class ControlHost {
 
   async close(): Promise<void> {
     this.#watch.tell({ kind: 'closed' });
+    clearTimeout(this.#listen);
     clearInterval(this.#look);
     clearInterval(this.#rates);
     this.#ticker.run(false);
@@ -143,7 +150,7 @@ export class ControlHost {
   }
 
   #lookAround(): void {
-    this.#intake.drain();
+    this.#intake.look();
     this.#watch.look(this.#clock.nowNs() / 1e6);
   }
 

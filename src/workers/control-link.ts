@@ -93,7 +93,7 @@ export class ControlLink {
       this.#watched = false;
       this.#later();
     });
-    port1.unref();
+    this.#hold();
     const { index, claim } = this.#place;
     const offer: Offer = {
       spillway: 'offer',

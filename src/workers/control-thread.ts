@@ -36,6 +36,8 @@ export class ControlThread {
   #closing = false;
   #wasReady = false;
   #reason = '';
+  /** Who waits for this copy of the configuration to be as new as a version. */
+  #behind: { readonly version: number; readonly resolve: () => void }[] = [];
 
   constructor(parts: ControlThreadParts) {
     this.#parts = parts;
@@ -45,6 +47,15 @@ export class ControlThread {
   /** Copy of the configuration in force. */
   get inForce(): InForce {
     return this.#inForce;
+  }
+
+  /** Resolves once the copy is of `version` or newer: an answer to a change and the report of it come by different ways. */
+  async caughtUp(version: number): Promise<void> {
+    const worker = this.#worker;
+    if (this.#inForce.version >= version || worker === undefined) return;
+    worker.ref();
+    await new Promise<void>((resolve) => this.#behind.push({ version, resolve }));
+    worker.unref();
   }
 
   /** Resolves when the control thread watches and decides. Rejects when it cannot even start. */
@@ -105,6 +116,7 @@ export class ControlThread {
     worker.on('exit', () => {
       Atomics.store(arena.i32, HEADER.CONTROL_THREAD >>> 2, 0);
       this.#worker = undefined;
+      this.#tellCaughtUp(Number.POSITIVE_INFINITY);
       if (this.#closing || !this.#wasReady) return;
       this.#again(performance.now() - startedAt < YOUNG_MS ? PATIENCE_MS : 0);
     });
@@ -127,6 +139,7 @@ export class ControlThread {
         break;
       case 'config':
         this.#inForce = report.inForce;
+        this.#tellCaughtUp(report.inForce.version);
         this.#parts.emit({ name: 'config', event: { version: report.inForce.version } });
         break;
       case 'history':
@@ -136,6 +149,12 @@ export class ControlThread {
         this.#parts.emit(report.event);
         break;
     }
+  }
+
+  #tellCaughtUp(version: number): void {
+    const waiting = this.#behind;
+    this.#behind = waiting.filter((waiter) => waiter.version > version);
+    for (const waiter of waiting) if (waiter.version <= version) waiter.resolve();
   }
 
   #tellRestart(): void {

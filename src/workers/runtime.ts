@@ -139,12 +139,18 @@ export class Runtime {
    * @throws (rejects) ConfigError; the old one stays in force.
    */
   async updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }> {
-    return this.gate.updateConfig(patch);
+    return this.#caughtUp(await this.gate.updateConfig(patch));
   }
 
   /** Goes back to the options of the start, with `configFile` read again. */
   async reloadConfig(): Promise<{ readonly version: number }> {
-    return this.gate.reloadConfig(this.#parts.options);
+    return this.#caughtUp(await this.gate.reloadConfig(this.#parts.options));
+  }
+
+  /** Whoever has changed something finds it changed. */
+  async #caughtUp<Change extends { readonly version: number }>(change: Change): Promise<Change> {
+    await this.#parts.control.caughtUp(change.version);
+    return change;
   }
 
   /** One end of an admin channel, to be sent to another thread and given to `connectAdmin` there. */

@@ -3,9 +3,10 @@ import type { Runtime } from '../../dist/index.js';
 import { openArena } from '../../dist/shared/arena.js';
 import { HEADER } from '../../dist/shared/layout.js';
 
-/** Sees every worker that this process starts from now on, the runtimes' control threads among them. */
+/** Sees every worker that this process starts from now on, a runtime's control threads among them. */
 export class ControlThreads {
   readonly #workers = new Map<number, Worker>();
+  readonly #others = new Set<Worker>();
   readonly #see = (worker: Worker): void => {
     this.#workers.set(worker.threadId, worker);
   };
@@ -17,6 +18,16 @@ export class ControlThreads {
   /** The control thread that is at work now, if there is one. */
   of(runtime: Runtime): Worker | undefined {
     return this.#workers.get(controlThreadId(runtime));
+  }
+
+  /** The control thread that was started last, ready or not; its thread id is -1 once it has ended. */
+  newest(): Worker | undefined {
+    return [...this.#workers.values()].filter((worker) => !this.#others.has(worker)).at(-1);
+  }
+
+  /** This one is no control thread. */
+  ignore(worker: Worker): void {
+    this.#others.add(worker);
   }
 
   /** Terminates the control thread of `runtime`; resolves when it is gone. */
