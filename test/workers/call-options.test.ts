@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { CallOptions } from '../../src/workers/call-options.js';
+import { BAD_NUMBERS } from '../shared/bad-numbers.js';
+import { createVirtualGates } from './virtual-gate.js';
+
+const gates = createVirtualGates({ host: { rpcs: { read: { qpsPerCore: 0 } } } });
+const gate = gates.gate();
+
+const refusal = (options: object, attempt: unknown = () => 'ran'): Promise<unknown> =>
+  gate.call({ rpc: 'read', ...options } as CallOptions, attempt as () => string).then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+
+describe.each([
+  'maxWaitMs',
+  'attemptTimeoutMs',
+  'deadlineMs',
+  'weight',
+  'retry.maxAttempts',
+  'retry.baseDelayMs',
+  'retry.maxDelayMs',
+  'retry.maxRetryAfterMs',
+])('%s', (field) => {
+  const nested = (value: unknown): object =>
+    field.startsWith('retry.') ? { retry: { [field.slice(6)]: value } } : { [field]: value };
+
+  it.each(BAD_NUMBERS)('refuses %s before anything happens', async (_, value) => {
+    const error = await refusal(nested(value));
+    expect(error).toBeInstanceOf(Error);
+    expect(['TypeError', 'RangeError']).toContain((error as Error).name);
+    expect((error as Error).message).toMatch(new RegExp(`^${field} must be .*, got `));
+  });
+});
+
+it.each([
+  [{ retry: true }, /^retry must be an object or false, got true/],
+  [{ retry: null }, /^retry must be an object or false, got null/],
+  [{ retry: { attempts: 3 } }, /^retry.attempts is no option, there are maxAttempts, /],
+  [{ retry: { maxAttempts: 101 } }, /from 1 to 100, got 101/],
+  [{ retry: { maxAttempts: 1.5 } }, /from 1 to 100, got 1.5/],
+  [{ retry: { on: 'busy' } }, /^retry.on must be an array of /],
+  [{ retry: { on: ['success'] } }, /'refused', got 'success'/],
+  [{ retry: { on: [null] } }, /got null/],
+  [{ explain: 1 }, /^explain must be true or false, got 1/],
+  [{ address: 5 }, /^address must be a string that names a peer, got 5/],
+  [{ address: '' }, /^address must be a string/],
+  [{ classify: {} }, /^classify must be a function/],
+  [{ signal: {} }, /^signal must be an AbortSignal/],
+  [{ attemptTimeoutMs: 86_400_001 }, /from 0 to 86400000, got 86400001/],
+  [{ rpc: 'nope' }, /^rpc must be one of read, got 'nope'/],
+])('%j is refused', async (options, message) => {
+  const error = (await refusal(options)) as Error;
+  expect(error).toBeInstanceOf(Error);
+  expect(error.message).toMatch(message);
+});
+
+it('refuses what is no options object, and what is no attempt', async () => {
+  for (const options of [undefined, null, 5, 'read']) {
+    const call = gate.call(options as never, () => 1);
+    await expect(call).rejects.toThrow(/^options must be an object with an rpc, got /);
+  }
+  expect(await refusal({}, null)).toMatchObject({ name: 'TypeError' });
+});
+
+it('takes undefined for not given, and leaves the caller’s object as it was', async () => {
+  const options = Object.freeze({
+    rpc: 'read',
+    table: undefined,
+    address: undefined,
+    signal: undefined,
+    retry: Object.freeze({ maxAttempts: undefined, on: undefined }),
+    attemptTimeoutMs: undefined,
+  });
+  expect(await refusal(options)).toBe('ran');
+});
+
+it('has counted nothing and holds nothing for what it refused', () => {
+  const { rpcs, conservation } = gates.snapshot();
+  expect(rpcs[0]).toMatchObject({ calls: 1, refused: 0 });
+  expect(conservation).toMatchObject({ ok: true, held: 0 });
+});
