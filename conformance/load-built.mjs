@@ -14,6 +14,11 @@
  *   readonly TokenBucket: typeof import('../src/shared/token-bucket.js').TokenBucket,
  *   readonly StrictLimiter: typeof import('../src/shared/strict-limiter.js').StrictLimiter,
  *   readonly breaker: BreakerParts,
+ *   readonly pressureGauge: typeof import('../src/shared/pressure/pressure-gauge.js'),
+ *   readonly flushBudget: typeof import('../src/shared/pressure/flush-budget.js'),
+ *   readonly ThrottleWindows: typeof import('../src/shared/pressure/throttle-windows.js').ThrottleWindows,
+ *   readonly PreWriteBuffer: typeof import('../src/actors/kv/pre-write-buffer.js').PreWriteBuffer,
+ *   readonly flushMachine: typeof import('../src/actors/kv/flush-machine.js'),
  * }} Subject
  */
 
@@ -55,5 +60,10 @@ export async function loadBuilt() {
       await load('shared/breaker/settle-permit.js'),
       await load('shared/directory-keeper.js'),
     ),
+    pressureGauge: await load('shared/pressure/pressure-gauge.js'),
+    flushBudget: await load('shared/pressure/flush-budget.js'),
+    ThrottleWindows: (await load('shared/pressure/throttle-windows.js')).ThrottleWindows,
+    PreWriteBuffer: (await load('actors/kv/pre-write-buffer.js')).PreWriteBuffer,
+    flushMachine: await load('actors/kv/flush-machine.js'),
   };
 }

@@ -1,4 +1,8 @@
 import { circuitBreakerSuite } from './circuit-breaker.mjs';
+import { clientThrottleSuite } from './client-throttle.mjs';
+import { flushMachineSuite } from './flush-machine.mjs';
+import { preWriteBufferSuite } from './pre-write-buffer.mjs';
+import { pressureGaugeSuite } from './pressure-gauge.mjs';
 import { qpsRegistrySuite } from './qps-registry.mjs';
 import { strictLimiterSuite } from './strict-limiter.mjs';
 import { coordinatorSuite } from './throttle-coordinator.mjs';
@@ -21,5 +25,9 @@ export function createSuites(subject) {
     ['qps-registry', qpsRegistrySuite(subject)],
     ['throttle-lifecycle', lifecycleSuite(subject)],
     ['circuit-breaker', circuitBreakerSuite(subject)],
+    ['pressure-gauge', pressureGaugeSuite(subject)],
+    ['client-throttle', clientThrottleSuite(subject)],
+    ['pre-write-buffer', preWriteBufferSuite(subject)],
+    ['flush-machine', flushMachineSuite(subject)],
   ]);
 }

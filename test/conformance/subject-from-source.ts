@@ -1,6 +1,8 @@
 import type { Subject } from '../../conformance/load-built.mjs';
 import { startControlPlane } from '../../src/actors/control-plane.js';
 import { createActorSystem } from '../../src/actors/core/actor-system.js';
+import * as flushMachine from '../../src/actors/kv/flush-machine.js';
+import { PreWriteBuffer } from '../../src/actors/kv/pre-write-buffer.js';
 import * as coordinator from '../../src/actors/throttle/coordinator.js';
 import { QpsRegistry } from '../../src/actors/throttle/qps-registry.js';
 import * as stateMachine from '../../src/actors/throttle/state-machine.js';
@@ -14,6 +16,9 @@ import * as circuits from '../../src/shared/breaker/circuits.js';
 import * as retention from '../../src/shared/breaker/retention.js';
 import * as settlePermit from '../../src/shared/breaker/settle-permit.js';
 import * as directoryKeeper from '../../src/shared/directory-keeper.js';
+import * as flushBudget from '../../src/shared/pressure/flush-budget.js';
+import * as pressureGauge from '../../src/shared/pressure/pressure-gauge.js';
+import { ThrottleWindows } from '../../src/shared/pressure/throttle-windows.js';
 import { StrictLimiter } from '../../src/shared/strict-limiter.js';
 import { TokenBucket } from '../../src/shared/token-bucket.js';
 import { VirtualTime } from '../../src/testing/virtual-time.js';
@@ -40,4 +45,9 @@ export const subjectFromSource: Subject = {
     ...settlePermit,
     ...directoryKeeper,
   },
+  pressureGauge,
+  flushBudget,
+  ThrottleWindows,
+  PreWriteBuffer,
+  flushMachine,
 };
