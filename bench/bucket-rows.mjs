@@ -35,6 +35,8 @@ export const BUCKET_ROWS = [
     module: './spillway-contended.mjs',
     env: { SPILLWAY_KERNEL: 'twin' },
   },
+  { name: 'gcra-js', about: "the kernel's decision on an Int32", module: './gcra-js.mjs' },
+  { name: 'gcra-js.contended', about: 'two threads on it', module: './gcra-js-contended.mjs' },
   { name: 'fast-js', about: 'the fastest shared bucket in JavaScript', module: './fast-js.mjs' },
   { name: 'fast-js.contended', about: 'two threads on it', module: './fast-js-contended.mjs' },
   { name: 'atomics-add', about: 'a bare Atomics.add', module: './atomics-add.mjs' },
@@ -71,7 +73,13 @@ export const BUCKET_RATIOS = [
   {
     about: 'fastest shared JavaScript, two threads / spillway.contended',
     aim: '>= 2.5',
-    above: ['js-atomics.contended', 'fast-js.contended'],
+    above: ['js-atomics.contended', 'gcra-js.contended', 'fast-js.contended'],
+    below: ['spillway.contended'],
+  },
+  {
+    about: 'the same without the counter that reads no clock',
+    aim: '>= 2.5',
+    above: ['js-atomics.contended', 'gcra-js.contended'],
     below: ['spillway.contended'],
   },
 ];

@@ -1,9 +1,11 @@
 import { contend } from '../harness/contend.mjs';
-import { startFastBucket } from '../peers/start-fast-bucket.mjs';
+import { startSharedBucket } from '../peers/start-shared-bucket.mjs';
+
+const PEER = new URL('../peers/start-shared-bucket.mjs', import.meta.url).href;
 
 export async function measure() {
-  const { buffer, stop } = await startFastBucket();
-  const { sample } = await contend(new URL('./fast-js.mjs', import.meta.url).href, buffer);
+  const { stop, ...bucket } = await startSharedBucket('counter');
+  const { sample } = await contend(PEER, bucket);
   await stop();
   return sample;
 }

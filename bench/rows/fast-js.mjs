@@ -1,20 +1,9 @@
 import { timeLoop } from '../harness/time-loop.mjs';
-import { FastSharedBucket } from '../peers/fast-shared-bucket.mjs';
-import { startFastBucket } from '../peers/start-fast-bucket.mjs';
-
-/** @param {SharedArrayBuffer} buffer @returns {(n: number) => number} */
-export function contender(buffer) {
-  const bucket = new FastSharedBucket(buffer);
-  return (n) => {
-    let granted = 0;
-    for (let i = 0; i < n; i += 1) if (bucket.tryAcquire()) granted += 1;
-    return granted;
-  };
-}
+import { contender, startSharedBucket } from '../peers/start-shared-bucket.mjs';
 
 export async function measure() {
-  const { buffer, stop } = await startFastBucket();
-  const sample = await timeLoop(contender(buffer));
-  await stop();
+  const bucket = await startSharedBucket('counter');
+  const sample = await timeLoop(contender(bucket));
+  await bucket.stop();
   return sample;
 }

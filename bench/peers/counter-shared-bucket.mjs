@@ -1,12 +1,11 @@
 // The fastest bucket for several threads that plain JavaScript can make: one fetch-and-subtract on an Int32 per decision. No
-// clock is read, because one thread adds what has come each millisecond. (A compare-and-swap on a GCRA word needs two loads
-// more and retries under contention.) It has no config epochs, no weights and no statistics, and burst and rate must fit
-// 2^31; permits taken in advance per thread would be faster still, but are then missing for the others.
+// clock is read, because another thread adds what has come each millisecond. It has no config epochs, no weights and no
+// statistics; burst and rate must fit 2^31, and refusals cost double. Permits taken in advance per thread would be faster
+// still, but are then missing for the others.
 
-/** Where one cache line's worth of words is kept apart from the next. */
 export const BYTES = 64;
 
-export class FastSharedBucket {
+export class CounterSharedBucket {
   #tokens;
 
   /** @param {SharedArrayBuffer} buffer of `BYTES` */

@@ -1,0 +1,5 @@
+import { timeCalls } from './gate-call.mjs';
+
+export function measure() {
+  return timeCalls({}, async () => 1);
+}
