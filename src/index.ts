@@ -4,6 +4,7 @@ export {
   AskTimeoutError,
   AttemptTimeoutError,
   BusyError,
+  CircuitOpenError,
   ConfigError,
   DeadlineExceededError,
   HandleVersionError,

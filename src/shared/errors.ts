@@ -121,6 +121,27 @@ export class DeadlineExceededError extends SpillwayError {
   }
 }
 
+/**
+ * The circuit of the peer is open, or its one probe is out: the call was not let through, so it counts for nothing.
+ * Retriable after `retryAfterMs`.
+ */
+export class CircuitOpenError extends SpillwayError {
+  /** Canonical. */
+  readonly address: string;
+  /** Until a probe may go, or the one that is out is decided at the latest, ms. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    message: string,
+    details: { readonly address: string; readonly retryAfterMs: number },
+    options?: ErrorOptions,
+  ) {
+    super('ERR_SPILLWAY_CIRCUIT_OPEN', message, options);
+    this.address = details.address;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
 export interface ConfigErrorDetails {
   /** Dotted path of the option in the spelling that was given, `''` for the whole. */
   readonly field: string;

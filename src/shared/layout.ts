@@ -12,18 +12,22 @@
  *    148  i32  rpc count            names published so far. Owner before the start, then control
  *    152  i32  restarts             of the control thread. Owner
  *    156  i32  level                upgrades in force. Control
- *    192  4 x 192  settings, see {@link SETTINGS}. Written while not in force
- *    960  f64 x 16  totals of the throttle, see {@link TOTALS}. Control
- *   1088  f64  largest lag of the coarse clock that was seen, ns. Control
+ *    192  4 x 256  settings, see {@link SETTINGS}. Written while not in force
+ *   1216  f64 x 16  totals of the throttle, see {@link TOTALS}. Control
+ *   1344  f64  largest lag of the coarse clock that was seen, ns. Control
+ *   1408  i32  circuit epoch    see breaker/circuits.ts; on a line of its own, every call reads it. Any thread adds
+ *   1472  f64 x 8  totals of the breaker's upkeep, see {@link CIRCUIT_TOTALS}. Control
  *   2048  rpc names   rpcs x 80: u8 length, u8 marks (control), 64 bytes of ASCII, written before the count
  *      -  buckets     rpcs x 2 x BUCKET_BYTES: in force, and shadow (dry run). Kernel
  *      -  waits       rpcs x 3 histograms: waits at the host bucket, at table limits, and what dry runs would have waited
  *      -  threads     per place: header (64), scratch (64), counters of dry runs (64), counters of peer reads (64),
- *                     rpcs x 2 x 64 counters (host, table), rpcs x 128 counters of calls, ring
+ *                     counters of circuits (64), rpcs x 2 x 64 counters (host, table), rpcs x 128 counters of calls, ring
  *      -  quiescence  of the attached threads, see quiescence.ts
  *      -  directory   of (rpc, table) pairs
+ *      -  circuits    of addresses, see breaker/circuit-memory.ts
  */
 
+import { cellsFor, circuitMemoryBytes } from './breaker/circuit-memory.js';
 import { BUCKET_BYTES, STATS_BYTES } from './kernel/port.js';
 import { keyDirectoryBytes } from './key-directory.js';
 import { histogramBytes } from './latency-histogram.js';
@@ -38,6 +42,8 @@ export interface Capacity {
   readonly rpcs: number;
   /** Tracked (rpc, table) pairs. */
   readonly pairs: number;
+  /** Addresses that may be unhealthy at one time. Default 1: for who has no use of any. */
+  readonly addresses?: number;
 }
 
 export const HEADER = {
@@ -50,8 +56,10 @@ export const HEADER = {
   RESTARTS: 152,
   LEVEL: 156,
   SETTINGS: 192,
-  TOTALS: 960,
-  MAX_LAG: 1088,
+  TOTALS: 1216,
+  MAX_LAG: 1344,
+  CIRCUIT_EPOCH: 1408,
+  CIRCUIT_TOTALS: 1472,
 } as const;
 
 /** Within a settings block; f64 but for the flags, u32. Control. */
@@ -71,8 +79,18 @@ export const SETTINGS = {
   BUDGET_BURST: 96,
   CONNECT_TIMEOUT_MS: 104,
   CONNECT_RETRIES: 112,
+  FAILURE_THRESHOLD: 120,
+  COOLDOWN_MS: 128,
+  PROBE_TIMEOUT_MS: 136,
+  COOLDOWN_FACTOR: 144,
+  MAX_COOLDOWN_MS: 152,
+  JITTER: 160,
+  PROBES_TO_CLOSE: 168,
+  FAILURE_RATE: 176,
+  WINDOW_MS: 184,
+  MINIMUM_CALLS: 192,
 } as const;
-export const SETTINGS_BYTES = 192;
+export const SETTINGS_BYTES = 256;
 
 /** Bits of an RPC type's marks, beside its name. */
 export const MARK = { COARSE: 1, LOAD_RELATED: 2 } as const;
@@ -86,6 +104,7 @@ export const FLAG = {
   RETRY_ON_BUSY: 16,
   RETRY_ON_FAILURE: 32,
   RETRY_ON_REFUSED: 64,
+  BREAKER: 128,
 } as const;
 
 /** Index into the throttle's totals. The `60S` ones are counts within the last 60 s. */
@@ -98,6 +117,14 @@ export const TOTALS = {
   BUSY_60S: 5,
   /** BUSY answers that the throttle has been told of. */
   BUSY_HANDLED: 6,
+} as const;
+
+/** What the upkeep of circuits has done so far, f64 each. */
+export const CIRCUIT_TOTALS = {
+  /** Probes that were given up: their thread died, or nobody replaced them after their deadline. */
+  PROBES_LOST: 0,
+  /** Addresses that were forgotten to make room. */
+  EVICTED: 8,
 } as const;
 
 /** Within a thread's header; i32 unless it says otherwise. */
@@ -148,6 +175,23 @@ export const PEER_STATS = {
 } as const;
 export const PEER_STATS_BYTES = 64;
 
+/** A thread's counters of circuits, f64 each, written by that thread alone. */
+export const CIRCUIT_STATS = {
+  /** Calls that an open circuit refused. */
+  REFUSED: 0,
+  /** By calls, by failed probes, and by hand. */
+  OPENED: 8,
+  CLOSED: 16,
+  PROBES: 24,
+  /** Probes that did not answer in time, found out by the call that took their place. */
+  PROBES_LOST: 32,
+  /** Results of calls that an earlier state of the circuit had admitted. */
+  LATE: 40,
+  /** Failures of addresses that there was no room for. */
+  UNTRACKED: 48,
+} as const;
+export const CIRCUIT_STATS_BYTES = 64;
+
 export const NAME_BYTES = 80;
 export const RING_RECORDS = 256;
 export const HEADER_BYTES = 2048;
@@ -159,6 +203,7 @@ export interface Layout {
   readonly bytes: number;
   readonly quiescence: number;
   readonly directory: number;
+  readonly circuits: number;
   name(rpcId: number): number;
   /** The bucket in force, or the shadow of the dry run. */
   bucket(rpcId: number, shadow: boolean): number;
@@ -174,6 +219,8 @@ export interface ThreadLayout {
   readonly ring: number;
   /** See {@link PEER_STATS}. */
   readonly peers: number;
+  /** See {@link CIRCUIT_STATS}. */
+  readonly circuits: number;
   stats(rpcId: number, stage: 'host' | 'table'): number;
   /** See {@link CALL_STATS}. */
   calls(rpcId: number): number;
@@ -182,25 +229,28 @@ export interface ThreadLayout {
 const align = (offset: number): number => Math.ceil(offset / 64) * 64;
 
 export function layOut(capacity: Capacity): Layout {
-  const { threads, rpcs, pairs } = capacity;
+  const { threads, rpcs, pairs, addresses = 1 } = capacity;
   const names = HEADER_BYTES;
   const buckets = align(names + rpcs * NAME_BYTES);
   const waits = align(buckets + rpcs * 2 * BUCKET_BYTES);
   const histogram = align(histogramBytes());
   const places = align(waits + rpcs * 3 * histogram);
   const peers = THREAD_HEADER_BYTES + SCRATCH_BYTES + STATS_BYTES;
-  const stats = peers + PEER_STATS_BYTES;
+  const circuitStats = peers + PEER_STATS_BYTES;
+  const stats = circuitStats + CIRCUIT_STATS_BYTES;
   const calls = stats + rpcs * 2 * STATS_BYTES;
   const ring = calls + rpcs * CALL_STATS_BYTES;
   const placeBytes = align(ring + ringBytes(RING_RECORDS));
   const quiescence = align(places + threads * placeBytes);
   const directory = align(quiescence + quiescenceBytes(threads));
+  const circuits = align(directory + keyDirectoryBytes(pairs));
   const kinds = { host: 0, table: 1, dryRun: 2 } as const;
   return {
     capacity,
-    bytes: align(directory + keyDirectoryBytes(pairs)),
+    bytes: align(circuits + circuitMemoryBytes(cellsFor(addresses))),
     quiescence,
     directory,
+    circuits,
     name: (rpcId) => names + rpcId * NAME_BYTES,
     bucket: (rpcId, shadow) => buckets + (rpcId * 2 + (shadow ? 1 : 0)) * BUCKET_BYTES,
     waits: (rpcId, kind) => waits + (rpcId * 3 + kinds[kind]) * histogram,
@@ -212,6 +262,7 @@ export function layOut(capacity: Capacity): Layout {
         shadowStats: header + THREAD_HEADER_BYTES + SCRATCH_BYTES,
         ring: header + ring,
         peers: header + peers,
+        circuits: header + circuitStats,
         stats: (rpcId, stage) =>
           header + stats + (rpcId * 2 + (stage === 'host' ? 0 : 1)) * STATS_BYTES,
         calls: (rpcId) => header + calls + rpcId * CALL_STATS_BYTES,

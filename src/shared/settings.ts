@@ -3,6 +3,7 @@
  * looks and published by its index. A reader that was held up while three changes passed reads again.
  */
 import type { Arena } from './arena.js';
+import type { BreakerParams } from './breaker/breaker-params.js';
 import { FLAG, HEADER, SETTINGS, SETTINGS_BYTES } from './layout.js';
 import type { BudgetTerms } from './retry-budget.js';
 import type { RetryTerms } from './retry-policy.js';
@@ -23,6 +24,10 @@ export interface PeerSettings {
   readonly connectRetries: number;
 }
 
+export interface BreakerSettings extends BreakerParams {
+  readonly enabled: boolean;
+}
+
 export interface Settings {
   /** Counts configuration changes from 1. */
   readonly version: number;
@@ -34,6 +39,7 @@ export interface Settings {
   readonly tablesDryRun: boolean;
   readonly retry: CallSettings;
   readonly peers: PeerSettings;
+  readonly breaker: BreakerSettings;
 }
 
 const BLOCKS = 4;
@@ -81,6 +87,19 @@ export function readSettings({ i32, f64 }: Arena): Settings {
         connectTimeoutMs: number('CONNECT_TIMEOUT_MS'),
         connectRetries: number('CONNECT_RETRIES'),
       },
+      breaker: {
+        enabled: (flags & FLAG.BREAKER) !== 0,
+        failureThreshold: number('FAILURE_THRESHOLD'),
+        cooldownMs: number('COOLDOWN_MS'),
+        probeTimeoutMs: number('PROBE_TIMEOUT_MS'),
+        cooldownFactor: number('COOLDOWN_FACTOR'),
+        maxCooldownMs: number('MAX_COOLDOWN_MS'),
+        jitter: number('JITTER'),
+        probesToClose: number('PROBES_TO_CLOSE'),
+        failureRate: number('FAILURE_RATE'),
+        windowMs: number('WINDOW_MS'),
+        minimumCalls: number('MINIMUM_CALLS'),
+      },
     };
     if (Atomics.load(i32, INDEX) - index < BLOCKS - 1) return settings;
   }
@@ -90,7 +109,7 @@ export function readSettings({ i32, f64 }: Arena): Settings {
 export function writeSettings({ i32, f64 }: Arena, settings: Settings): void {
   const index = Atomics.load(i32, INDEX) + 1;
   const block = HEADER.SETTINGS + (index % BLOCKS) * SETTINGS_BYTES;
-  const { retry, peers } = settings;
+  const { retry, peers, breaker } = settings;
   const put = (field: keyof typeof SETTINGS, value: number): void => {
     f64[(block + SETTINGS[field]) >>> 3] = value;
   };
@@ -108,11 +127,22 @@ export function writeSettings({ i32, f64 }: Arena, settings: Settings): void {
   put('BUDGET_BURST', retry.budgetBurst);
   put('CONNECT_TIMEOUT_MS', peers.connectTimeoutMs);
   put('CONNECT_RETRIES', peers.connectRetries);
+  put('FAILURE_THRESHOLD', breaker.failureThreshold);
+  put('COOLDOWN_MS', breaker.cooldownMs);
+  put('PROBE_TIMEOUT_MS', breaker.probeTimeoutMs);
+  put('COOLDOWN_FACTOR', breaker.cooldownFactor);
+  put('MAX_COOLDOWN_MS', breaker.maxCooldownMs);
+  put('JITTER', breaker.jitter);
+  put('PROBES_TO_CLOSE', breaker.probesToClose);
+  put('FAILURE_RATE', breaker.failureRate);
+  put('WINDOW_MS', breaker.windowMs);
+  put('MINIMUM_CALLS', breaker.minimumCalls);
   i32[(block + SETTINGS.FLAGS) >>> 2] =
     (settings.host ? FLAG.HOST : 0) |
     (settings.hostDryRun ? FLAG.HOST_DRY_RUN : 0) |
     (settings.tables ? FLAG.TABLES : 0) |
     (settings.tablesDryRun ? FLAG.TABLES_DRY_RUN : 0) |
+    (breaker.enabled ? FLAG.BREAKER : 0) |
     RETRY_ON.reduce((set, [kind, flag]) => (retry.on.includes(kind) ? set | flag : set), 0);
   Atomics.store(i32, INDEX, index);
 }

@@ -23,7 +23,7 @@ export function applyConfig(
   cores: number,
   nowNs: number,
 ): void {
-  const { host, tables, waiting, retry, peers } = config;
+  const { host, tables, waiting, retry, peers, breaker } = config;
   const limits = hostLimits({ ...config, host: { ...host, enabled: true } }, cores);
   publishRpcNames(
     arena,
@@ -51,6 +51,7 @@ export function applyConfig(
     tablesDryRun: tables.dryRun,
     retry,
     peers,
+    breaker,
   });
 }
 

@@ -46,7 +46,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     arena,
     handle: arenaHandle,
     fallback,
-  } = createArena(config.capacity, process.env['SPILLWAY_KERNEL'] === 'twin');
+  } = createArena(
+    { ...config.capacity, addresses: config.breaker.maxAddresses },
+    process.env['SPILLWAY_KERNEL'] === 'twin',
+  );
   const epoch = clockEpoch();
   const inForce = { config, version: 1 };
   applyConfig(arena, inForce, cores, createClock(epoch).nowNs());

@@ -24,6 +24,7 @@ const SAMPLES: errors.SpillwayError[] = [
     table: '10086',
   }),
   new errors.BusyError('busy', { retryAfterMs: 7 }),
+  new errors.CircuitOpenError('open', { address: 'host:80', retryAfterMs: 7 }),
   new errors.AttemptTimeoutError('slow', { attempt: 2, timeoutMs: 50, phase: 'attempt' }),
   new errors.DeadlineExceededError('late', { deadlineMs: 100, attempts: 2 }),
   new errors.ConfigError('x must be > 0, got NaN', {

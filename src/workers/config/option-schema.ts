@@ -29,6 +29,7 @@ function shapeOf(rpc: z.ZodType): z.ZodType {
     waiting: strict(inGroup('waiting')).optional(),
     retry: strict(inGroup('retry')).optional(),
     peers: strict(inGroup('peers')).optional(),
+    breaker: strict(inGroup('breaker')).optional(),
     capacity: strict(inGroup('capacity')).optional(),
   });
 }

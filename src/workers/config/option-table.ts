@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { MAX_FAILURES, MAX_GOOD_PROBES } from '../../shared/breaker/circuit-state.js';
+import { MAX_SLOT_COUNT } from '../../shared/breaker/failure-window.js';
 import { isRpcName, RPC_NAME_RULE } from './rpc-name.js';
 
 /** How a `name = value` line's text becomes a value. */
@@ -205,6 +207,20 @@ export const OPTIONS: readonly OptionSpec[] = [
   integerOption('retry.budgetBurst', 10, { min: 1, max: 1_000_000 }, {}),
   millisecondsOption('peers.connectTimeoutMs', 200),
   integerOption('peers.connectRetries', 0, { min: 0, max: 100 }, {}),
+  booleanOption('breaker.enabled', true),
+  integerOption('breaker.failureThreshold', 3, { min: 1, max: MAX_FAILURES }, {}),
+  integerOption('breaker.cooldownMs', 30_000, { min: 1, max: MAX_MS }, {}),
+  integerOption('breaker.probeTimeoutMs', 10_000, { min: 1, max: MAX_MS }, {}),
+  // The quarter more cells that it stands for must fit a directory. It may be lowered at run time, see address-room.ts.
+  integerOption('breaker.maxAddresses', 10_000, { min: 1, max: 800_000 }, {}),
+  integerOption('breaker.idleMs', 60_000, { min: 1, max: MAX_MS }, {}),
+  numberOption('breaker.cooldownFactor', 1, 'must be from 1 to 100', (n) => n >= 1 && n <= 100),
+  integerOption('breaker.maxCooldownMs', 300_000, { min: 1, max: MAX_MS }, {}),
+  numberOption('breaker.jitter', 0, 'must be from 0 to 1', (n) => n >= 0 && n <= 1),
+  integerOption('breaker.probesToClose', 1, { min: 1, max: MAX_GOOD_PROBES }, {}),
+  numberOption('breaker.failureRate', 0, 'must be from 0 (off) to 1', (n) => n >= 0 && n <= 1),
+  integerOption('breaker.windowMs', 10_000, { min: 100, max: 600_000 }, {}),
+  integerOption('breaker.minimumCalls', 20, { min: 1, max: MAX_SLOT_COUNT }, {}),
   integerOption('capacity.threads', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.rpcs', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.pairs', 16_384, { min: 1, max: 1_048_576 }, { immutable: true }),

@@ -87,6 +87,36 @@ export interface PeerOptions {
   readonly connectRetries?: number;
 }
 
+/** The circuits of the addresses that calls name. */
+export interface BreakerOptions {
+  /** Default: true; without effect on calls that name no address. */
+  readonly enabled?: boolean;
+  /** Failures in a row that open a circuit. Default: 3. */
+  readonly failureThreshold?: number;
+  /** From its opening to its first probe, ms. Default: 30,000. */
+  readonly cooldownMs?: number;
+  /** A probe that has not answered after this, ms, is lost, and the next call is the probe. Default: 10,000. */
+  readonly probeTimeoutMs?: number;
+  /** Addresses that may be unhealthy at one time. Can be lowered at run time, and raised again to what it was. Default: 10,000. */
+  readonly maxAddresses?: number;
+  /** An unhealthy address that nothing was heard of for so long, ms, is forgotten. Default: 60,000. */
+  readonly idleMs?: number;
+  /** Each failed probe multiplies the cooldown by it. Default: 1, it does not grow. */
+  readonly cooldownFactor?: number;
+  /** No cooldown grows beyond it, ms. Default: 300,000. */
+  readonly maxCooldownMs?: number;
+  /** Share of a cooldown, 0 to 1, of which a part that differs from opening to opening is left out. Default: 0. */
+  readonly jitter?: number;
+  /** Probes in a row that must succeed before a circuit closes. Default: 1. */
+  readonly probesToClose?: number;
+  /** Above 0: instead of failures in a row, their share of the outcomes in the window opens a circuit. Default: 0. */
+  readonly failureRate?: number;
+  /** Length of that window, ms. Default: 10,000. */
+  readonly windowMs?: number;
+  /** Outcomes in the window below which the share says nothing. Default: 20. */
+  readonly minimumCalls?: number;
+}
+
 /** Sizes of the arena. Cannot change at run time. */
 export interface CapacityOptions {
   /** Threads attached at one time. Default: 64. */
@@ -109,6 +139,7 @@ export interface HouseOptions<Rpc = RpcOptions> {
   readonly waiting?: WaitingOptions;
   readonly retry?: RetryOptions;
   readonly peers?: PeerOptions;
+  readonly breaker?: BreakerOptions;
   readonly capacity?: CapacityOptions;
 }
 

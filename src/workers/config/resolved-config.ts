@@ -1,4 +1,5 @@
-import type { CallSettings, PeerSettings } from '../../shared/settings.js';
+import type { RetentionParams } from '../../shared/breaker/breaker-params.js';
+import type { BreakerSettings, CallSettings, PeerSettings } from '../../shared/settings.js';
 import type { ClockKind, PresetName } from './options.js';
 
 /** One RPC type. */
@@ -37,5 +38,6 @@ export interface ResolvedConfig {
   readonly waiting: { readonly maxWaitMs: number; readonly maxWaiters: number };
   readonly retry: CallSettings;
   readonly peers: PeerSettings;
+  readonly breaker: BreakerSettings & RetentionParams;
   readonly capacity: { readonly threads: number; readonly rpcs: number; readonly pairs: number };
 }

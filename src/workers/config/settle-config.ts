@@ -56,6 +56,7 @@ function emptyGroups(): PlainObject {
     waiting: {},
     retry: {},
     peers: {},
+    breaker: {},
     capacity: {},
   };
 }
