@@ -11,7 +11,7 @@ export interface EndedAttempt<T> {
   readonly outcome: Outcome<T>;
   readonly verdict: Verdict;
   /** What the classifier threw; it takes the place of the outcome for the caller. */
-  readonly fault?: { readonly error: unknown };
+  readonly fault: { readonly error: unknown } | undefined;
 }
 
 export interface AttemptTerms<T> {
@@ -44,17 +44,24 @@ export async function runAttempt<T>(
     outcome = { ok: true, value: isThenable(running) ? await running : running };
   } catch (error) {
     outcome = { ok: false, error };
-    // The caller's own abort is known by its signal, not by the shape of the error.
-    if (signal?.aborted === true) return { outcome, verdict: 'ignored' };
-    if (scope?.left === true) return { outcome, verdict: 'failure' };
   }
-  return judge(outcome, classify);
+  return scope?.left === true
+    ? { outcome, verdict: signal?.aborted === true ? 'ignored' : 'failure', fault: undefined }
+    : judge(outcome, classify, signal);
 }
 
-function judge<T>(outcome: Outcome<T>, classify: Classifier<T>): EndedAttempt<T> {
+/** What an outcome means, whatever the classifier does. */
+export function judge<T>(
+  outcome: Outcome<T>,
+  classify: Classifier<T>,
+  signal: AbortSignal | undefined,
+): EndedAttempt<T> {
+  // The caller's own abort is known by its signal, not by the shape of the error.
+  if (!outcome.ok && signal?.aborted === true)
+    return { outcome, verdict: 'ignored', fault: undefined };
   try {
     const verdict: unknown = classify(outcome);
-    if (isVerdict(verdict)) return { outcome, verdict };
+    if (isVerdict(verdict)) return { outcome, verdict, fault: undefined };
     throw new TypeError(`classify must return a verdict, got ${describeValue(verdict)}`);
   } catch (error) {
     return { outcome, verdict: 'failure', fault: { error: withCause(error, outcome) } };

@@ -12,13 +12,14 @@ import {
   settleAll,
   spendAll,
 } from './admission.js';
-import { type Attempt, runAttempt } from './attempt-run.js';
+import { type Attempt, type EndedAttempt, judge, runAttempt } from './attempt-run.js';
 import { CallCourse, hintOf } from './call-course.js';
 import type { CallLine } from './call-line.js';
 import { type CallOptions, type PlannedCall, planCall } from './call-options.js';
 import { CallRecorder } from './call-recorder.js';
-import { type Classifier, classifyByError } from './outcome.js';
+import { type Classifier, classifyByError, type Outcome } from './outcome.js';
 import { Pauses } from './pauses.js';
+import { isThenable } from './thenable.js';
 import type { ThreadContext } from './thread-context.js';
 
 export interface CallRunnerParts {
@@ -29,6 +30,14 @@ export interface CallRunnerParts {
   readonly classify: Classifier | undefined;
   /** From [0, 1): the jitter of backoffs. */
   readonly random: () => number;
+}
+
+/** A call, and all that its attempts need. */
+interface Job<T> {
+  readonly call: PlannedCall;
+  readonly line: CallLine;
+  readonly attempt: Attempt<T>;
+  readonly classify: Classifier<T>;
 }
 
 export class CallRunner {
@@ -44,28 +53,42 @@ export class CallRunner {
     this.#pauses = new Pauses(parts.thread);
   }
 
-  /** See `Gate.call`. */
+  /**
+   * See `Gate.call`. The common case, a good answer to a first attempt that nothing holds or bounds, is one asynchronous
+   * frame; everything else goes the long way.
+   */
   async run<T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T | Explained<T>> {
-    const { thread, lineOf } = this.#parts;
+    const { thread, stages, lineOf } = this.#parts;
     const settings = thread.settings();
     const call = planCall(options, settings);
     if (typeof attempt !== 'function')
       throw new TypeError(`attempt must be a function, got ${describeValue(attempt)}`);
     const line = lineOf(call.rpc);
     if (thread.closing()) throw new RuntimeClosedError();
+    const { signal } = call;
+    const classify = options.classify ?? (this.#classify as Classifier<T>);
+    const job: Job<T> = { call, line, attempt, classify };
     thread.count(this.#active, 1);
-    const recorder = call.explain
-      ? new CallRecorder(() => thread.nowNs(), settings.version)
-      : undefined;
     try {
-      call.signal?.throwIfAborted();
       if (call.terms.maxAttempts > 1) line.depositCall(settings.retry);
-      const value = await this.#attempts(call, line, attempt, options.classify, recorder);
-      return recorder === undefined ? value : { value, explanation: recorder.explanation() };
-    } catch (error) {
-      // The reason of a signal is shared by all who listen to it.
-      if (error !== call.signal?.reason) recorder?.attachTo(error);
-      throw error;
+      if (call.explain) return await this.#explained(job);
+      if (call.attemptTimeoutMs !== 0 || call.deadlineMs !== 0) return await this.#attempts(job);
+      signal?.throwIfAborted();
+      const holds = admit(stages, call, call.maxWaitMs);
+      if (holds instanceof Promise) return await this.#attempts(job, holds);
+      spendAll(holds);
+      line.goesOut();
+      let outcome: Outcome<T>;
+      try {
+        const running = attempt({ attempt: 1, signal });
+        outcome = { ok: true, value: isThenable(running) ? await running : running };
+      } catch (error) {
+        outcome = { ok: false, error };
+      }
+      const ended = judge(outcome, classify, signal);
+      this.#record(line, holds, ended);
+      if (ended.verdict === 'success' && outcome.ok) return outcome.value;
+      return await this.#attempts(job, ended);
     } finally {
       thread.count(this.#active, -1);
     }
@@ -76,57 +99,92 @@ export class CallRunner {
     this.#pauses.endAll(reason);
   }
 
-  async #attempts<T>(
-    call: PlannedCall,
-    line: CallLine,
-    attempt: Attempt<T>,
-    classify: Classifier<T> = this.#classify as Classifier<T>,
-    recorder: CallRecorder | undefined,
-  ): Promise<T> {
-    const { thread, stages, random } = this.#parts;
-    const { signal } = call;
-    const course = new CallCourse<T>(thread, call, line, recorder);
-    const onLate = (): void => line.account.count('LATE');
-    for (;;) {
-      let holds: Hold[] = [];
-      try {
-        recorder?.admitting(course.attempt, thread.settings().version);
-        const entering = admit(
-          stages,
-          call,
-          course.patienceMs(),
-          recorder && ((stage, waitedNs) => recorder.passed(stage, waitedNs)),
-        );
-        holds = entering instanceof Promise ? await entering : entering;
-        course.admitted(holds);
-      } catch (error) {
-        cancelAll(holds);
-        const refusal = course.refusal(error);
-        recorder?.refused(refusal, signal);
-        throw refusal;
-      }
-      spendAll(holds);
-      line.goesOut();
-      recorder?.started();
-      const terms = { attempt: course.attempt, signal, bound: course.bound(), classify, onLate };
-      const ended = await runAttempt(thread, attempt, terms);
-      const kind = verdictKind(ended.verdict);
-      settleAll(holds, kind);
-      line.account.ended(kind);
-      recorder?.ended(kind, hintOf(ended.verdict));
-      const backoffNs = course.next(ended, random);
-      if (backoffNs === undefined) {
-        if (ended.fault !== undefined) throw ended.fault.error;
-        if (ended.outcome.ok) return ended.outcome.value;
-        throw ended.outcome.error;
-      }
-      try {
-        await this.#pauses.until(thread.nowNs() + backoffNs, signal);
-      } catch (error) {
-        const refusal = course.refusal(error);
-        recorder?.refused(refusal, signal);
-        throw refusal;
-      }
+  async #explained<T>(job: Job<T>): Promise<Explained<T>> {
+    const { thread } = this.#parts;
+    const recorder = new CallRecorder(() => thread.nowNs(), thread.settings().version);
+    try {
+      const value = await this.#attempts(job, undefined, recorder);
+      return { value, explanation: recorder.explanation() };
+    } catch (error) {
+      // The reason of a signal is shared by all who listen to it.
+      if (error !== job.call.signal?.reason) recorder.attachTo(error);
+      throw error;
     }
   }
+
+  /** @param from how far the first attempt has come: its stages hold it, or it has ended; undefined: it has not begun. */
+  async #attempts<T>(
+    job: Job<T>,
+    from?: Promise<Hold[]> | EndedAttempt<T>,
+    recorder?: CallRecorder,
+  ): Promise<T> {
+    const { thread, random } = this.#parts;
+    const { call, line } = job;
+    const course = new CallCourse<T>(thread, call, line, recorder);
+    let entering = from instanceof Promise ? from : undefined;
+    let ended = from instanceof Promise ? undefined : from;
+    for (;;) {
+      ended ??= await this.#attempt(job, course, entering, recorder);
+      const backoffNs = course.next(ended, random);
+      if (backoffNs === undefined) return result(ended);
+      try {
+        await this.#pauses.until(thread.nowNs() + backoffNs, call.signal);
+      } catch (error) {
+        const refusal = course.refusal(error);
+        recorder?.refused(refusal, call.signal);
+        throw refusal;
+      }
+      entering = undefined;
+      ended = undefined;
+    }
+  }
+
+  /** One attempt, the stages included. Rejects when they do not let it through. */
+  async #attempt<T>(
+    { call, line, attempt, classify }: Job<T>,
+    course: CallCourse<T>,
+    begun: Promise<Hold[]> | undefined,
+    recorder: CallRecorder | undefined,
+  ): Promise<EndedAttempt<T>> {
+    const { thread, stages } = this.#parts;
+    let holds: Hold[] = [];
+    try {
+      recorder?.admitting(course.attempt, thread.settings().version);
+      call.signal?.throwIfAborted();
+      const passed = recorder?.passed.bind(recorder);
+      const entering = begun ?? admit(stages, call, course.patienceMs(), passed);
+      holds = entering instanceof Promise ? await entering : entering;
+      course.admitted(holds);
+    } catch (error) {
+      cancelAll(holds);
+      const refusal = course.refusal(error);
+      recorder?.refused(refusal, call.signal);
+      throw refusal;
+    }
+    spendAll(holds);
+    line.goesOut();
+    recorder?.started();
+    const ended = await runAttempt(thread, attempt, {
+      attempt: course.attempt,
+      signal: call.signal,
+      bound: course.bound(),
+      classify,
+      onLate: () => line.account.count('LATE'),
+    });
+    this.#record(line, holds, ended);
+    recorder?.ended(verdictKind(ended.verdict), hintOf(ended.verdict));
+    return ended;
+  }
+
+  #record<T>(line: CallLine, holds: readonly Hold[], { verdict }: EndedAttempt<T>): void {
+    const kind = verdictKind(verdict);
+    settleAll(holds, kind);
+    line.account.ended(kind);
+  }
+}
+
+function result<T>({ outcome, fault }: EndedAttempt<T>): T {
+  if (fault !== undefined) throw fault.error;
+  if (outcome.ok) return outcome.value;
+  throw outcome.error;
 }
