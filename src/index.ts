@@ -1,4 +1,5 @@
 export type { LimitAction } from './actors/throttle/limit-action.js';
+export type { CircuitView } from './shared/breaker/circuit-view.js';
 export {
   ActorStoppedError,
   AskTimeoutError,
@@ -31,6 +32,7 @@ export type {
 export type { RetryStop } from './shared/retry-policy.js';
 export type { TableKey } from './shared/table-key.js';
 export type { HintedVerdict, RetriableKind, Verdict, VerdictKind } from './shared/verdict.js';
+export type { AddressBreaker, BreakerPermit } from './workers/address-breaker.js';
 export { type Admin, connectAdmin } from './workers/admin.js';
 export { type AttachOptions, attach } from './workers/attach.js';
 export type { AttemptContext } from './workers/attempt-scope.js';

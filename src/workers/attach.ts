@@ -1,6 +1,7 @@
 /** How a thread joins the runtime. */
 import { getEnvironmentData, threadId } from 'node:worker_threads';
 import { openArena } from '../shared/arena.js';
+import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { NoRuntimeError, RuntimeClosedError } from '../shared/errors.js';
 import { STATE_WORD } from '../shared/kernel/port.js';
 import { KeyDirectory } from '../shared/key-directory.js';
@@ -10,8 +11,10 @@ import { ControlLink } from './control-link.js';
 import { Gate } from './gate.js';
 import { checkHandle, ENVIRONMENT_KEY, type RuntimeHandle } from './handle.js';
 import type { Classifier } from './outcome.js';
+import { ReportRing } from './report-ring.js';
 import { RpcTable } from './rpc-table.js';
 import { TableStage } from './table-stage.js';
+import { ThreadCircuits } from './thread-circuits.js';
 import { nodeTimers, ThreadContext } from './thread-context.js';
 import { ThreadRegistry } from './thread-registry.js';
 
@@ -66,6 +69,19 @@ function join(handle: RuntimeHandle, options: AttachOptions, forget: () => void)
   const rpcs = new RpcTable(arena);
   const directory = new KeyDirectory(buffer, layout.directory, layout.capacity.pairs);
   const tables = new TableStage(thread, rpcs, directory);
+  const ring = new ReportRing(thread);
+  // At the end of an operation as good as between two turns of the loop: nothing on the stack looks at the arena.
+  const quiesce = (): void => {
+    tables.forgetDead();
+    registry.quiescence.pass(claimed.index);
+  };
+  const circuits = new ThreadCircuits({
+    thread,
+    memory: circuitsInArena(arena),
+    owner: claimed.index,
+    ring,
+    onFull: quiesce,
+  });
   const listen = (): void => undefined;
   // Being listened to is what tells a probe that this thread is alive.
   process.on('workerMessage', listen);
@@ -80,17 +96,15 @@ function join(handle: RuntimeHandle, options: AttachOptions, forget: () => void)
     thread,
     rpcs,
     tables,
-    busy: new BusyReports(thread),
+    circuits,
+    busy: new BusyReports(thread, ring),
     link: { request: (body) => link.request(body) },
     detach,
     classify: options.classify,
   });
   const link: ControlLink = new ControlLink(arena, handle, claimed, {
     changed: () => gate.refresh(),
-    quiesce() {
-      tables.forgetDead();
-      registry.quiescence.pass(claimed.index);
-    },
+    quiesce,
     closed() {
       // An owner that has died could not do it.
       arena.kernel.close();

@@ -7,12 +7,14 @@ import { RuntimeClosedError, UnknownRpcError } from '../shared/errors.js';
 import type { Explained } from '../shared/explanation.js';
 import { STATE_WORD } from '../shared/kernel/port.js';
 import { describeValue } from '../shared/quota.js';
+import { AddressBreaker } from './address-breaker.js';
 import type { Attempt } from './attempt-run.js';
 import type { BusyReports } from './busy-reports.js';
 import { CallAccount } from './call-account.js';
 import { CallLine } from './call-line.js';
 import type { CallOptions } from './call-options.js';
 import { CallRunner } from './call-runner.js';
+import { CircuitStage } from './circuit-stage.js';
 import type { ConfigPatch, RuntimeOptions } from './config/options.js';
 import type { ControlLink } from './control-link.js';
 import { type AcquireOptions, HostLimiter, type Waited } from './host-limiter.js';
@@ -21,12 +23,14 @@ import type { Classifier } from './outcome.js';
 import { RpcLimiter } from './rpc-limiter.js';
 import type { RpcTable } from './rpc-table.js';
 import type { TableStage } from './table-stage.js';
+import type { ThreadCircuits } from './thread-circuits.js';
 import type { ThreadContext } from './thread-context.js';
 
 export interface GateParts {
   readonly thread: ThreadContext;
   readonly rpcs: RpcTable;
   readonly tables: TableStage;
+  readonly circuits: ThreadCircuits;
   readonly busy: BusyReports;
   readonly link: Pick<ControlLink, 'request'>;
   readonly detach: () => void;
@@ -47,7 +51,11 @@ export class Gate {
     this.#parts = parts;
     this.#calls = new CallRunner({
       thread: parts.thread,
-      stages: [parts.tables, new HostStage((rpc) => this.#limiter(rpc))],
+      stages: [
+        parts.tables,
+        new HostStage((rpc) => this.#limiter(rpc)),
+        new CircuitStage(parts.circuits),
+      ],
       lineOf: (rpc) => this.#line(rpc),
       classify: parts.classify,
       random: parts.random ?? Math.random,
@@ -103,6 +111,12 @@ export class Gate {
     return this.#calls.run(options, attempt);
   }
 
+  /** The circuit of one peer, however its address is spelled. @throws TypeError, RangeError for what is no address. */
+  breaker(address: string): AddressBreaker {
+    const { thread, circuits } = this.#parts;
+    return new AddressBreaker(circuits, address, () => this.#detached || thread.closing());
+  }
+
   /** Changes the configuration of the whole process. @throws (rejects) ConfigError; the old one stays in force. */
   async updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }> {
     return { version: await this.#parts.link.request({ kind: 'update', patch }) };
@@ -137,6 +151,7 @@ export class Gate {
     for (const bound of this.#bound.values()) bound.refresh();
     this.#parts.tables.rejectAll(reason);
     this.#calls.close(reason);
+    this.#parts.circuits.leave();
     this.#parts.detach();
   }
 

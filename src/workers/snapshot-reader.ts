@@ -6,9 +6,9 @@ import { HEADER, RING_RECORDS, THREAD, TOTALS } from '../shared/layout.js';
 import { bucketWords, cellWords } from '../shared/limiter-words.js';
 import { RingConsumer } from '../shared/message-ring.js';
 import { readSettings, settingsIndex } from '../shared/settings.js';
-import { RECORD } from './busy-reports.js';
 import type { Clock } from './clock.js';
 import { CURRENT_QPS } from './current-rates.js';
+import { RECORD } from './report-ring.js';
 import type { RpcTable } from './rpc-table.js';
 import type {
   ConservationSnapshot,

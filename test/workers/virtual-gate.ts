@@ -1,4 +1,5 @@
 import { createArena } from '../../src/shared/arena.js';
+import { circuitsInArena } from '../../src/shared/breaker/circuits-in-arena.js';
 import { KeyDirectory } from '../../src/shared/key-directory.js';
 import { CALL_STATS } from '../../src/shared/layout.js';
 import { createVirtualTime, type VirtualTime } from '../../src/testing/virtual-time.js';
@@ -9,10 +10,12 @@ import type { ConfigPatch, RuntimeOptions } from '../../src/workers/config/optio
 import { resolveConfig } from '../../src/workers/config/resolve-config.js';
 import { Gate } from '../../src/workers/gate.js';
 import type { Classifier } from '../../src/workers/outcome.js';
+import { ReportRing } from '../../src/workers/report-ring.js';
 import { RpcTable } from '../../src/workers/rpc-table.js';
 import type { RuntimeSnapshot } from '../../src/workers/snapshot.js';
 import { createSnapshotReader } from '../../src/workers/snapshot-reader.js';
 import { TableStage } from '../../src/workers/table-stage.js';
+import { ThreadCircuits } from '../../src/workers/thread-circuits.js';
 import { ThreadContext } from '../../src/workers/thread-context.js';
 
 /** Real gates on a real arena, in virtual time: no threads, no control thread; `configure` does its part. */
@@ -34,7 +37,8 @@ const CAPACITY = { threads: 8, rpcs: 8, pairs: 256 };
 export function createVirtualGates(options: RuntimeOptions, twin = false): VirtualGates {
   const time = createVirtualTime();
   let inForce = { config: resolveConfig({ capacity: CAPACITY, ...options }, CORES), version: 1 };
-  const { arena } = createArena(inForce.config.capacity, twin);
+  const { capacity, breaker } = inForce.config;
+  const { arena } = createArena({ ...capacity, addresses: breaker.maxAddresses }, twin);
   const clock = { nowNs: () => time.nowMs * 1e6 };
   const timers = { arm: (ms: number, fire: () => void) => time.setTimer(ms, fire) };
   const gates: Gate[] = [];
@@ -46,15 +50,19 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
     time,
     gate({ classify, random } = {}) {
       const { layout } = arena;
-      const place = layout.thread(gates.length);
+      const owner = gates.length;
+      const place = layout.thread(owner);
       const thread = new ThreadContext(arena, place, clock, timers);
       const names = new RpcTable(arena);
       const directory = new KeyDirectory(arena.buffer, layout.directory, layout.capacity.pairs);
+      const ring = new ReportRing(thread);
+      const memory = circuitsInArena(arena);
       const gate = new Gate({
         thread,
         rpcs: names,
         tables: new TableStage(thread, names, directory),
-        busy: new BusyReports(thread),
+        circuits: new ThreadCircuits({ thread, memory, owner, ring, onFull: () => undefined }),
+        busy: new BusyReports(thread, ring),
         link: { request: () => Promise.reject(new Error('there is no control thread')) },
         detach: () => thread.leave(),
         classify,

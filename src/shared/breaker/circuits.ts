@@ -38,8 +38,20 @@ export interface CircuitRefusal {
   readonly retryAfterMs: number;
 }
 
-/** What came of a result. `untracked`: a failure that found no room. */
-export type SettleResult = SettleEffect | 'untracked';
+/** What came of a result. */
+export interface Settled {
+  /** `untracked`: a failure that found no room. `tracked`: the first failure of an address. */
+  readonly effect: SettleEffect | 'tracked' | 'untracked';
+  /** See {@link Settlement.failures}. */
+  readonly failures: number;
+  /** Byte offset of the cell that was looked at, 0: none. */
+  readonly cell: number;
+}
+
+const NOTHING: Settled = Object.freeze({ effect: 'none', failures: 0, cell: 0 });
+const NO_ROOM: Settled = Object.freeze({ effect: 'untracked', failures: 0, cell: 0 });
+/** It was forgotten, and its probe with it. */
+const FORGOTTEN: Settled = Object.freeze({ effect: 'late', failures: 0, cell: 0 });
 
 export class Circuits {
   readonly #atomics: ArenaAtomics;
@@ -112,17 +124,17 @@ export class Circuits {
     outcome: CircuitOutcome,
     params: BreakerParams,
     nowMs: number,
-  ): SettleResult {
+  ): Settled {
     const { place } = permit;
     if (permit.kind === 'probe') return this.#settleProbe(permit, outcome, params, nowMs);
-    if (outcome === 'ignored' || (outcome === 'success' && this.isHealthy(place))) return 'none';
+    if (outcome === 'ignored' || (outcome === 'success' && this.isHealthy(place))) return NOTHING;
     for (;;) {
       const cell = outcome === 'failure' ? this.#locateOrInsert(place) : this.#locate(place);
-      if (cell === 0) return outcome === 'failure' ? 'untracked' : 'none';
-      const effect = this.#move(cell, permit, outcome, params, nowMs);
-      if (effect === 'none' || effect === 'late' || this.#stands(place, cell)) return effect;
-      // It was counted in a cell that is no more.
-      if (outcome === 'success') return effect;
+      if (cell === 0) return outcome === 'failure' ? NO_ROOM : NOTHING;
+      const settled = this.#move(cell, permit, outcome, params, nowMs);
+      // Else it was counted in a cell that is no more.
+      if (outcome === 'success' || settled.effect === 'late' || this.#stands(place, cell))
+        return settled;
     }
   }
 
@@ -168,10 +180,9 @@ export class Circuits {
     outcome: CircuitOutcome,
     params: BreakerParams,
     nowMs: number,
-  ): SettleResult {
+  ): Settled {
     const cell = this.#locate(permit.place);
-    // It was forgotten, and its probe with it.
-    return cell === 0 ? 'late' : this.#move(cell, permit, outcome, params, nowMs);
+    return cell === 0 ? FORGOTTEN : this.#move(cell, permit, outcome, params, nowMs);
   }
 
   #move(
@@ -180,7 +191,7 @@ export class Circuits {
     outcome: CircuitOutcome,
     params: BreakerParams,
     nowMs: number,
-  ): SettleEffect {
+  ): Settled {
     let recorded = false;
     for (;;) {
       const word = this.#cells.word(cell);
@@ -198,9 +209,9 @@ export class Circuits {
         nextEpoch: 0,
         counts,
       });
-      const { effect } = settled;
+      const { effect, failures } = settled;
       let { next } = settled;
-      if (effect === 'late') return effect;
+      if (effect === 'late') return { effect, failures, cell };
       if (next.kind === 'closed' && effect === 'closed') {
         // Before it closes: a call that is admitted then is of the new epoch.
         next = { ...next, closedEpoch: this.#beginEpoch() };
@@ -208,8 +219,10 @@ export class Circuits {
       }
       if (next !== state && !this.#cells.swap(cell, word, packCircuit(next))) continue;
       this.#cells.touch(cell, nowMs);
-      if (effect === 'opened' || (effect === 'failed' && isFirst(state))) this.#beginEpoch();
-      return effect;
+      const isFirst = effect === 'failed' && state.kind === 'closed' && state.failures === 0;
+      // After the swap: who looks again finds it.
+      if (effect === 'opened' || isFirst) this.#beginEpoch();
+      return { effect: isFirst ? 'tracked' : effect, failures, cell };
     }
   }
 
@@ -272,10 +285,6 @@ export class Circuits {
   #stands(place: CircuitPlace, cell: number): boolean {
     return this.#directory.isLive(cell) || this.#find(place, this.#epoch()) === cell;
   }
-}
-
-function isFirst(state: CircuitState): boolean {
-  return state.kind === 'closed' && state.failures === 0;
 }
 
 function refuse({ address }: CircuitPlace, retryAfterMs: number): CircuitRefusal {

@@ -48,6 +48,8 @@ export type SettleEffect =
 export interface Settlement {
   readonly next: CircuitState;
   readonly effect: SettleEffect;
+  /** Failures, of calls or of probes, that an opening is owed to; else 0. */
+  readonly failures: number;
 }
 
 export interface Settling {
@@ -66,9 +68,9 @@ export function decideSettlement(
   settling: Settling,
 ): Settlement {
   if (permit.kind === 'probe') return settleProbe(state, permit.probing, outcome, settling);
-  if (outcome === 'ignored') return { next: state, effect: 'none' };
+  if (outcome === 'ignored') return unchanged(state, 'none');
   if (state.kind !== 'closed' || isLate(state, permit.epoch)) {
-    return { next: state, effect: 'late' };
+    return unchanged(state, 'late');
   }
   return outcome === 'success' ? onSuccess(state, settling) : onFailure(state, settling);
 }
@@ -98,8 +100,8 @@ export function countsInWindow(
 
 function onSuccess(state: ClosedCircuit, { counts }: Settling): Settlement {
   const remembers = counts !== undefined && counts.failures > 0;
-  if (state.failures === 0 || remembers) return { next: state, effect: 'none' };
-  return { next: { ...state, failures: 0 }, effect: 'reset' };
+  if (state.failures === 0 || remembers) return unchanged(state, 'none');
+  return { next: { ...state, failures: 0 }, effect: 'reset', failures: 0 };
 }
 
 function onFailure(state: ClosedCircuit, { nowMs, params, counts }: Settling): Settlement {
@@ -110,10 +112,11 @@ function onFailure(state: ClosedCircuit, { nowMs, params, counts }: Settling): S
     counts === undefined
       ? failures >= params.failureThreshold
       : counts.total >= params.minimumCalls && counts.failures >= params.failureRate * counts.total;
-  if (!opens) return { next: { ...state, failures }, effect: 'failed' };
+  if (!opens) return { next: { ...state, failures }, effect: 'failed', failures: 0 };
   return {
     next: { kind: 'open', openedAtMs: wholeTick(nowMs), failedProbes: 0, goodProbes: 0 },
     effect: 'opened',
+    failures,
   };
 }
 
@@ -124,29 +127,37 @@ function settleProbe(
   { nowMs, params, nextEpoch }: Settling,
 ): Settlement {
   if (!isSameProbe(state, probing) || nowMs >= probeDeadlineMs(probing, params)) {
-    return { next: state, effect: 'late' };
+    return unchanged(state, 'late');
   }
   const { openedAtMs, failedProbes, goodProbes } = probing;
   if (outcome === 'failure') {
+    const failures = Math.min(failedProbes + 1, MAX_FAILED_PROBES);
     return {
       next: {
         kind: 'open',
         openedAtMs: wholeTick(nowMs),
-        failedProbes: Math.min(failedProbes + 1, MAX_FAILED_PROBES),
+        failedProbes: failures,
         goodProbes: 0,
       },
       effect: 'reopened',
+      failures,
     };
   }
-  if (outcome === 'ignored') return { next: released(probing), effect: 'released' };
+  if (outcome === 'ignored') return { next: released(probing), effect: 'released', failures: 0 };
   if (goodProbes + 1 >= params.probesToClose) {
-    return { next: { kind: 'closed', failures: 0, closedEpoch: nextEpoch }, effect: 'closed' };
+    const closed: ClosedCircuit = { kind: 'closed', failures: 0, closedEpoch: nextEpoch };
+    return { next: closed, effect: 'closed', failures: 0 };
   }
   const good = Math.min(goodProbes + 1, MAX_GOOD_PROBES);
   return {
     next: { kind: 'open', openedAtMs, failedProbes, goodProbes: good },
     effect: 'progressed',
+    failures: 0,
   };
+}
+
+function unchanged(state: CircuitState, effect: 'none' | 'late'): Settlement {
+  return { next: state, effect, failures: 0 };
 }
 
 /** The probe is gone without an answer; its circuit has served its cooldown, so the next call is the probe. */
