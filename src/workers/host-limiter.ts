@@ -80,9 +80,15 @@ export class HostLimiter {
   async acquire(options: AcquireOptions = {}): Promise<Waited> {
     const n = checkWeight(options.n ?? 1);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
-    const grant = await this.enter(n, maxWaitMs, checkSignal(options.signal));
-    this.spend(grant);
-    return { waitedMs: grant.waitedNs / 1e6 };
+    const signal = checkSignal(options.signal);
+    this.#underWay(1);
+    try {
+      const grant = await this.enter(n, maxWaitMs, signal);
+      this.spend(grant);
+      return { waitedMs: grant.waitedNs / 1e6 };
+    } finally {
+      this.#underWay(-1);
+    }
   }
 
   /** See `RpcLimiter.acquireSync`. */
@@ -99,7 +105,12 @@ export class HostLimiter {
     this.#checkOpen();
     if (this.#dryRun(n, maxWaitMs)) return { waitedMs: 0 };
     const since = this.#thread.nowNs();
-    this.spend(this.#block(n, since, since + maxWaitMs * 1e6));
+    this.#underWay(1);
+    try {
+      this.spend(this.#block(n, since, since + maxWaitMs * 1e6));
+    } finally {
+      this.#underWay(-1);
+    }
     const waitedNs = this.#thread.nowNs() - since;
     this.#waits.record('host', waitedNs);
     return { waitedMs: waitedNs / 1e6 };
@@ -264,15 +275,14 @@ export class HostLimiter {
   }
 
   async #wait(pending: Promise<Grant>): Promise<Grant> {
-    const active = this.#thread.place.header + THREAD.ACTIVE;
-    this.#thread.count(active, 1);
-    try {
-      const grant = await pending;
-      this.#waits.record('host', grant.waitedNs);
-      return grant;
-    } finally {
-      this.#thread.count(active, -1);
-    }
+    const grant = await pending;
+    this.#waits.record('host', grant.waitedNs);
+    return grant;
+  }
+
+  /** While something is under way, permits may be held that are neither spent nor given back. */
+  #underWay(change: 1 | -1): void {
+    this.#thread.count(this.#thread.place.header + THREAD.ACTIVE, change);
   }
 
   #checkOpen(): void {

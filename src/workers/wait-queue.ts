@@ -69,6 +69,10 @@ interface Waiter {
   done: boolean;
 }
 
+function canInherit(heir: Waiter, { n, atNs }: Booking): boolean {
+  return heir.n === n && heir.sinceNs <= atNs;
+}
+
 export class WaitQueue {
   readonly #limiter: QueuedLimiter;
   readonly #host: QueueHost;
@@ -270,13 +274,14 @@ export class WaitQueue {
     if (spare === undefined) {
       this.#waitingTokens -= waiter.n;
     } else {
-      while (heir?.booking !== undefined && heir.n === spare.n) {
+      // Not to one who came after its time: the bucket has filled up again since.
+      while (heir?.booking !== undefined && canInherit(heir, spare)) {
         const later: Booking = heir.booking;
         heir.booking = spare;
         spare = later;
         heir = heir.next;
       }
-      if (heir !== undefined && heir.booking === undefined && heir.n === spare.n)
+      if (heir !== undefined && heir.booking === undefined && canInherit(heir, spare))
         this.#give(heir, spare);
       else this.#limiter.cancel(spare, now);
     }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { postMessageToThread } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../dist/index.js';
@@ -224,3 +225,23 @@ describe.each(['precise', 'coarse'] as const)(
     });
   },
 );
+
+it('an abort after a stall of the thread mints nothing: a slot is not handed to who came after its time', async () => {
+  const emissionMs = 50;
+  runtime = await createRuntime({
+    host: { rpcs: { one: { qpsPerCore: 1000 / emissionMs / availableParallelism(), burst: 1 } } },
+  });
+  const { gate } = runtime;
+  expect(gate.tryAcquire('one')).toBe(true);
+  const abort = new AbortController();
+  const gone = expect(gate.acquire('one', { signal: abort.signal })).rejects.toBe('gone');
+  // Its slot passes, and the bucket fills up again.
+  for (const end = performance.now() + 4 * emissionMs; performance.now() < end; );
+  const before = performance.now();
+  const late = gate.acquire('one');
+  abort.abort('gone');
+  const extra = gate.tryAcquire('one');
+  if (performance.now() - before < emissionMs / 2) expect(extra).toBe(false);
+  await Promise.all([gone, late]);
+  expect(runtime.snapshot().rpcs[0]).toMatchObject({ lost: 1 });
+});

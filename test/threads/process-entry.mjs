@@ -9,6 +9,7 @@ const { run } = await import(
 
 await run({
   spillway,
+  entry,
   data,
   /** @param {unknown} value */
   say: (value) => writeSync(1, `${JSON.stringify(value)}\n`),

@@ -6,6 +6,8 @@ type Spillway = typeof import('../../dist/index.js');
 /** What a function that runs in a test process is given. */
 export interface ProcessSide<Data> {
   readonly spillway: Spillway;
+  /** Where that was imported from. */
+  readonly entry: string;
   readonly data: Data;
   /** Comes back in `Ended.said`; plain JSON. */
   say(value: unknown): void;
@@ -17,6 +19,8 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly said: readonly unknown[];
   readonly stderr: string;
+  /** From the last word to the end. */
+  readonly lingeredMs: number;
 }
 
 const PATIENCE_MS = 20_000;
@@ -40,9 +44,10 @@ export async function runProcess<Data = undefined>(
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS, killSignal: 'SIGKILL' },
   );
-  const output = { out: '', err: '' };
+  const output = { out: '', err: '', lastWordMs: performance.now() };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.out += text;
+    output.lastWordMs = performance.now();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output.err += text;
@@ -54,5 +59,6 @@ export async function runProcess<Data = undefined>(
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as unknown);
-  return { code, signal, said, stderr: output.err };
+  const lingeredMs = performance.now() - output.lastWordMs;
+  return { code, signal, said, stderr: output.err, lingeredMs };
 }
