@@ -27,8 +27,18 @@ export type { EndReason, Signal } from '../actors/core/signal.js';
 export type { FailureDirective, SupervisionOptions } from '../actors/core/supervision.js';
 export type { SystemStats } from '../actors/core/system-stats.js';
 export type { TimerDriver } from '../actors/core/timer-driver.js';
+export type {
+  EngineBatch,
+  EnginePort,
+  EngineSample,
+  EngineWriteOutcome,
+  KeyRange,
+} from '../actors/kv/engine-port.js';
+export type { KvRecord, KvRow } from '../actors/kv/kv-record.js';
+export type { LogBatch, LogPort } from '../actors/kv/log-port.js';
 export { type BehaviorKit, type BehaviorKitOptions, createBehaviorKit } from './behavior-kit.js';
 export type { Effect } from './effect.js';
+export { FakeEngine, type FakeEngineOptions } from './fake-engine.js';
 export {
   createFakeGate,
   type FakeAcquireOptions,
@@ -41,6 +51,7 @@ export {
   type GateAnswer,
   type GateRequest,
 } from './fake-gate.js';
+export { FakeLog, type FakeLogOptions } from './fake-log.js';
 export type { Probe } from './probe.js';
 export { RunawayError } from './runaway-error.js';
 export { createTestSystem, type TestSystem } from './test-system.js';

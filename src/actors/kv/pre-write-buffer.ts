@@ -98,6 +98,11 @@ export class PreWriteBuffer<Value> {
     return this.#newest.values();
   }
 
+  /** Sequence number that the first `count` writes lie below; undefined: there are no more than that. */
+  boundAfter(count: number): number | undefined {
+    return this.#entries[this.#head + count]?.lsn;
+  }
+
   /** First phase: takes what is below `upTo`. `IllegalStateError` when it meets what is prepared already. */
   prepare(upTo: number): { readonly count: number; readonly rowCountDiff: number } {
     const taken: Entry<Value>[] = [];

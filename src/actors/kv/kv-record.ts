@@ -1,0 +1,33 @@
+/** A put, or with `value` null a delete. The bytes are not copied: whoever gives them must leave them alone. */
+export interface KvRecord {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
+}
+
+export interface KvRow {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** Bytes of keys and values. */
+export function recordBytes(records: readonly KvRecord[]): number {
+  return records.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0);
+}
+
+const CHUNK = 4096;
+
+/** One character per byte, so that strings compare as their bytes do, and a map can hold them. */
+export function textOfKey(key: Uint8Array): string {
+  if (key.length <= CHUNK) return String.fromCharCode(...key);
+  let text = '';
+  for (let at = 0; at < key.length; at += CHUNK) {
+    text += String.fromCharCode(...key.subarray(at, at + CHUNK));
+  }
+  return text;
+}
+
+export function keyOfText(text: string): Uint8Array {
+  const key = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) key[i] = text.charCodeAt(i);
+  return key;
+}
