@@ -207,7 +207,7 @@ export class HostLimiter {
       case TakeCode.CLOSED:
         throw new RuntimeClosedError();
       case TakeCode.IMPOSSIBLE:
-        throw impossible(n, this.#limiter.burst());
+        throw impossible(n, this.#limiter.maxWeight());
       default:
         this.#dryRun(n, 0);
         return true;

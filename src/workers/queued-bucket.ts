@@ -1,7 +1,7 @@
 /** A host bucket as a queue sees it, with the accounts of its permits in this thread's counters. */
 import { type Booking, type Revision, revise } from '../shared/booking.js';
 import { RateLimitExceededError } from '../shared/errors.js';
-import { STATS } from '../shared/kernel/port.js';
+import { MAX_DEBT_NS, STATS } from '../shared/kernel/port.js';
 import { bookingAt, bucketWords, type LimiterWords } from '../shared/limiter-words.js';
 import { impossible } from '../shared/token-bucket.js';
 import type { ThreadContext } from './thread-context.js';
@@ -33,13 +33,13 @@ export class QueuedBucket implements QueuedLimiter {
     return this.#words.terms(this.#words.epoch()).intervalNs;
   }
 
-  burst(): number {
+  maxWeight(): number {
     const { intervalNs, tauNs } = this.#words.terms(this.#words.epoch());
     return intervalNs === 0 ? Number.POSITIVE_INFINITY : Math.round(tauNs / intervalNs);
   }
 
   book(nowNs: number, n: number, maxWaitNs: number): Booked {
-    if (n > this.burst()) return { kind: 'impossible' };
+    if (n > this.maxWeight()) return { kind: 'impossible' };
     const { arena, scratch } = this.#thread;
     const wait = arena.kernel.reserve(
       this.#at.bucket,
@@ -53,7 +53,8 @@ export class QueuedBucket implements QueuedLimiter {
       return { kind: 'booked', booking: bookingAt(arena, this.#words, scratch, n, nowNs + wait) };
     }
     if (Number.isNaN(wait)) return { kind: 'free' };
-    return { kind: 'refused', waitNs: -wait - 1 };
+    // More debt than can be held is a refusal too, with a time after which a retry makes sense.
+    return { kind: 'refused', waitNs: Math.min(-wait - 1, MAX_DEBT_NS) };
   }
 
   revise(booking: Booking): Revision {
@@ -80,8 +81,10 @@ export class QueuedBucket implements QueuedLimiter {
     this.#count(STATS.LOST, n);
   }
 
-  forget(booking: Booking): void {
-    this.#count(STATS.RETURNED, booking.n);
+  forget({ n, plan }: Booking): void {
+    // Where the plan itself still stands, the debt does too: the slot lapses.
+    const { intervalNs, plan: inForce } = this.#words.terms(this.#words.epoch());
+    this.#count(intervalNs > 0 && plan === inForce ? STATS.LOST : STATS.RETURNED, n);
   }
 
   refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError {
@@ -98,7 +101,7 @@ export class QueuedBucket implements QueuedLimiter {
   }
 
   impossible(n: number): RangeError {
-    return impossible(n, this.burst());
+    return impossible(n, this.maxWeight());
   }
 
   #count(counter: number, n: number): void {

@@ -1,7 +1,7 @@
 /** A pair's strict limiter as a queue sees it, with the accounts of its slots in this thread's counters. */
 import { type Booking, type Revision, revise } from '../shared/booking.js';
 import { RateLimitExceededError } from '../shared/errors.js';
-import { STATS } from '../shared/kernel/port.js';
+import { MAX_DEBT_NS, STATS } from '../shared/kernel/port.js';
 import { bookingAt, cellWords, type LimiterWords } from '../shared/limiter-words.js';
 import type { ThreadContext } from './thread-context.js';
 import type { Booked, QueuedLimiter } from './wait-queue.js';
@@ -36,6 +36,10 @@ export class QueuedCell implements QueuedLimiter {
     return this.#words.terms(this.#words.epoch()).intervalNs;
   }
 
+  maxWeight(): number {
+    return 1;
+  }
+
   book(nowNs: number, _n: number, maxWaitNs: number): Booked {
     const { arena, scratch } = this.#thread;
     const wait = arena.kernel.strictReserve(
@@ -49,7 +53,8 @@ export class QueuedCell implements QueuedLimiter {
       return { kind: 'booked', booking: bookingAt(arena, this.#words, scratch, 1, nowNs + wait) };
     }
     if (Number.isNaN(wait)) return { kind: 'free' };
-    return { kind: 'refused', waitNs: -wait - 1 };
+    // A queue longer than can be held is a refusal too, with a time after which a retry makes sense.
+    return { kind: 'refused', waitNs: Math.min(-wait - 1, MAX_DEBT_NS) };
   }
 
   revise(booking: Booking): Revision {
@@ -70,8 +75,10 @@ export class QueuedCell implements QueuedLimiter {
     this.#count(STATS.LOST, booking.n);
   }
 
-  forget(booking: Booking): void {
-    this.#count(STATS.RETURNED, booking.n);
+  forget({ n, plan }: Booking): void {
+    // Where the plan itself still stands, the slot does too: it lapses.
+    const { intervalNs, plan: inForce } = this.#words.terms(this.#words.epoch());
+    this.#count(intervalNs > 0 && plan === inForce ? STATS.LOST : STATS.RETURNED, n);
   }
 
   refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError {

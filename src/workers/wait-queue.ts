@@ -31,6 +31,8 @@ export interface QueuedLimiter {
   forget(booking: Booking): void;
   /** Emission interval in ns, 0 where nothing is limited. */
   intervalNs(): number;
+  /** The heaviest call that can ever be granted; Infinity where nothing is limited. */
+  maxWeight(): number;
   /** The error for a wait that is too long, or a queue that is full. */
   refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError;
   /** The error for a weight that can never be granted. */
@@ -52,8 +54,8 @@ export interface Grant {
   readonly waitedNs: number;
 }
 
-/** Bookings are made this far ahead: a timer of whole ms plus its usual lateness. */
-const HORIZON_NS = 2e6;
+/** Bookings are made this far ahead: a timer is rounded up by as much as 1 ms, and may be 2 ms late. */
+const HORIZON_NS = 3e6;
 const LONGEST_TIMER_MS = 3_600_000;
 
 interface Waiter {
@@ -104,6 +106,8 @@ export class WaitQueue {
    */
   acquire(n: number, maxWaitMs: number, signal: AbortSignal | undefined): Grant | Promise<Grant> {
     signal?.throwIfAborted();
+    // A change that the queue has not been told of yet counts for us already.
+    if (this.#head !== undefined && this.#epoch !== this.#limiter.epoch()) this.pump();
     const now = this.#host.nowNs();
     const maxWaitNs = maxWaitMs * 1e6;
     if (this.#head === undefined) {
@@ -115,6 +119,7 @@ export class WaitQueue {
       if (booked.booking.atNs <= now) return { booking: booked.booking, waitedNs: 0 };
       return this.#enqueue(n, now, maxWaitNs, signal, booked.booking);
     }
+    if (n > this.#limiter.maxWeight()) throw this.#limiter.impossible(n);
     const waitNs = this.#estimateNs(now, n);
     if (waitNs > maxWaitNs) throw this.#limiter.refusal(waitNs / 1e6, 'wait');
     if (this.#size >= this.#host.maxWaiters()) throw this.#limiter.refusal(waitNs / 1e6, 'full');
@@ -124,7 +129,7 @@ export class WaitQueue {
   /** Grants what is due, re-plans after a change, rejects what is over its time, and arms the timer. */
   pump(): void {
     const now = this.#host.nowNs();
-    if (this.#epoch !== this.#limiter.epoch()) this.#revise();
+    if (this.#epoch !== this.#limiter.epoch()) this.#revise(now);
     for (let head = this.#head; head !== undefined; head = this.#head) {
       if (!this.#book(head, now)) continue;
       if (head.booking !== undefined && head.booking.atNs > now) break;
@@ -225,17 +230,22 @@ export class WaitQueue {
     }
   }
 
-  #revise(): void {
+  #revise(now: number): void {
     this.#epoch = this.#limiter.epoch();
+    const most = this.#limiter.maxWeight();
     let voided = false;
     for (let at = this.#head; at !== undefined; at = at.next) {
-      const booking = at.booking;
-      if (booking === undefined) break;
+      const { booking } = at;
+      if (at.n > most) {
+        this.#drop(at, this.#limiter.impossible(at.n), now);
+        continue;
+      }
+      if (booking === undefined) continue;
       const revision: Revision = voided ? { kind: 'void' } : this.#limiter.revise(booking);
       if (revision.kind === 'booked') {
         at.booking = revision.booking;
       } else if (revision.kind === 'impossible') {
-        this.#drop(at, this.#limiter.impossible(at.n), this.#host.nowNs());
+        this.#drop(at, this.#limiter.impossible(at.n), now);
       } else {
         voided = true;
         this.#forget(at, booking);
