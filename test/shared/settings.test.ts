@@ -7,30 +7,32 @@ import {
   settingsIndex,
   writeSettings,
 } from '../../src/shared/settings.js';
+import { applyConfig } from '../../src/workers/apply-config.js';
+import { resolveConfig } from '../../src/workers/config/resolve-config.js';
+
+/** The settings of the default configuration: every field that there is. */
+function defaults(): Settings {
+  const { arena } = createArena({ threads: 1, rpcs: 1, pairs: 1 }, true);
+  applyConfig(arena, { config: resolveConfig({}, 1), version: 1 }, 1, 0);
+  return readSettings(arena);
+}
+
+const DEFAULTS = defaults();
 
 /** Settings of which every field tells the version. */
-const settings = (version: number): Settings => ({
-  version,
-  maxWaitMs: version * 10,
-  maxWaiters: version * 100,
-  host: (version & 1) !== 0,
-  hostDryRun: (version & 2) !== 0,
-  tables: (version & 4) !== 0,
-  tablesDryRun: (version & 8) !== 0,
-  retry: {
-    maxAttempts: version + 1,
-    baseDelayMs: version + 2,
-    maxDelayMs: version + 3,
-    maxRetryAfterMs: version + 4,
-    on: (['busy', 'failure', 'refused'] as const).filter((_, bit) => (version & (1 << bit)) !== 0),
-    deadlineMs: version + 5,
-    attemptTimeoutMs: version + 6,
-    budgetRatio: version + 7,
-    budgetPerSecond: version + 8,
-    budgetBurst: version + 9,
-  },
-  peers: { connectTimeoutMs: version + 10, connectRetries: version + 11 },
-});
+function settings(version: number): Settings {
+  let field = 0;
+  const told = (value: unknown): unknown => {
+    field += 1;
+    if (typeof value === 'number') return version * 1000 + field;
+    if (typeof value === 'boolean') return ((version >> (field % 3)) & 1) !== 0;
+    if (Array.isArray(value)) return value.filter((_, i) => ((version >> i) & 1) !== 0);
+    return Object.fromEntries(
+      Object.entries(value as object).map(([name, inner]) => [name, told(inner)]),
+    );
+  };
+  return { ...(told(DEFAULTS) as Settings), version };
+}
 
 describe('the settings in the arena', () => {
   let arena: Arena;
@@ -58,7 +60,7 @@ describe('the settings in the arena', () => {
     'are never read half-changed by who is held up while %d changes pass',
     (changes) => {
       // Held up before each of the reads that follow the index.
-      for (let heldAt = 0; heldAt < 16; heldAt++) {
+      for (let heldAt = 0; heldAt < 20; heldAt++) {
         writeSettings(arena, settings(1));
         let reads = 0;
         const f64 = new Proxy(arena.f64, {
