@@ -6,7 +6,7 @@
 import type { Arena } from '../shared/arena.js';
 import { Doorbell } from '../shared/doorbell.js';
 import { HEADER, RING_RECORDS, THREAD, TOTALS } from '../shared/layout.js';
-import { RingConsumer } from '../shared/message-ring.js';
+import { RingConsumer, type RingHandler } from '../shared/message-ring.js';
 
 const HANDLED = (HEADER.TOTALS + TOTALS.BUSY_HANDLED * 8) >>> 3;
 
@@ -23,10 +23,12 @@ export class BusyIntake {
   readonly #rings: readonly RingConsumer[];
   readonly #headers: readonly number[];
   readonly #onBusy: (count: number) => void;
+  readonly #onRecord: RingHandler;
   #telling = false;
   #closed = false;
 
-  constructor(arena: Arena, onBusy: (count: number) => void) {
+  /** `onRecord`: told of every record, those of BUSY included. */
+  constructor(arena: Arena, onBusy: (count: number) => void, onRecord: RingHandler) {
     const { layout, buffer } = arena;
     const places = Array.from({ length: layout.capacity.threads }, (_, i) => layout.thread(i));
     this.#arena = arena;
@@ -34,6 +36,7 @@ export class BusyIntake {
     this.#rings = places.map(({ ring }) => new RingConsumer(buffer, ring, RING_RECORDS));
     this.#headers = places.map(({ header }) => header);
     this.#onBusy = onBusy;
+    this.#onRecord = onRecord;
   }
 
   start(): void {
@@ -55,7 +58,7 @@ export class BusyIntake {
   }
 
   drain(): void {
-    for (const ring of this.#rings) ring.drain(() => undefined);
+    for (const ring of this.#rings) ring.drain(this.#onRecord);
     // Before the start the counters keep what came.
     if (!this.#telling) return;
     const { f64 } = this.#arena;

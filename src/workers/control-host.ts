@@ -3,19 +3,23 @@
  * watch over the attached threads, the configuration's one writer.
  */
 import type { MessagePort } from 'node:worker_threads';
+import { type BreakerPlane, startBreakerPlane } from '../actors/breaker/breaker-plane.js';
 import { type ControlPlane, startControlPlane } from '../actors/control-plane.js';
 import { createActorSystem } from '../actors/core/actor-system.js';
 import type { ThrottleMetrics } from '../actors/metrics/metrics-actor.js';
 import type { ThrottleConfig } from '../actors/throttle/throttle-config.js';
 import type { ThrottleEvent } from '../actors/throttle/throttle-event.js';
 import { type Arena, openArena } from '../shared/arena.js';
+import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { DirectoryKeeper } from '../shared/directory-keeper.js';
 import { KeyDirectory } from '../shared/key-directory.js';
-import { HEADER, TOTALS } from '../shared/layout.js';
+import { CIRCUIT_TOTALS, HEADER, TOTALS } from '../shared/layout.js';
 import { applyConfig, type InForce, needsCoarseClock } from './apply-config.js';
 import { BusyIntake } from './busy-intake.js';
+import { CircuitStore } from './circuit-store.js';
 import { type Clock, createClock } from './clock.js';
 import { CoarseTicker } from './coarse-ticker.js';
+import type { requireAddressRoom } from './config/address-room.js';
 import type { applyPatch } from './config/apply-patch.js';
 import type { reloadConfig } from './config/resolve-config.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
@@ -26,10 +30,12 @@ import type { ControlStart, Reply, Report, Request } from './messages.js';
 import { PairStore } from './pair-store.js';
 import { createTimerDriver } from './real-timer-driver.js';
 import { RpcTable } from './rpc-table.js';
+import type { ControlEvent } from './runtime-events.js';
 import { ThreadRegistry } from './thread-registry.js';
 import { ThreadWatch } from './thread-watch.js';
 
 interface ConfigRules {
+  readonly requireAddressRoom: typeof requireAddressRoom;
   readonly applyPatch: typeof applyPatch;
   readonly reloadConfig: typeof reloadConfig;
 }
@@ -53,6 +59,10 @@ export class ControlHost {
   readonly #keeper: DirectoryKeeper;
   readonly #upkeep: DirectoryUpkeep;
   readonly #pairs: PairStore;
+  readonly #addresses: DirectoryKeeper;
+  readonly #addressUpkeep: DirectoryUpkeep;
+  readonly #circuits: CircuitStore;
+  readonly #breaker: BreakerPlane;
   readonly #system: ReturnType<typeof createActorSystem>;
   readonly #plane: ControlPlane;
   #inForce: InForce;
@@ -84,7 +94,21 @@ export class ControlHost {
       layout.capacity.pairs,
       this.#registry.quiescence,
     );
-    this.#upkeep = new DirectoryUpkeep(this.#keeper, () => this.#watch.tell({ kind: 'quiesce' }));
+    const quiesce = (): void => this.#watch.tell({ kind: 'quiesce' });
+    this.#upkeep = new DirectoryUpkeep(this.#keeper, quiesce);
+    const memory = circuitsInArena(arena);
+    this.#addresses = new DirectoryKeeper(
+      buffer,
+      memory.base,
+      memory.cells,
+      this.#registry.quiescence,
+    );
+    this.#addressUpkeep = new DirectoryUpkeep(this.#addresses, quiesce);
+    this.#circuits = new CircuitStore({
+      memory,
+      keeper: this.#addresses,
+      onForgotten: () => this.#addressUpkeep.nudge(),
+    });
     this.#pairs = new PairStore({
       arena,
       clock: this.#clock,
@@ -115,7 +139,29 @@ export class ControlHost {
       onEvent: (event) => this.#tell(event),
       onMetrics: (metrics) => this.#publish(metrics),
     });
-    this.#intake = new BusyIntake(arena, (count) => this.#plane.busy(count));
+    this.#breaker = startBreakerPlane({
+      system: this.#system,
+      circuits: this.#circuits,
+      config: inForce.config.breaker,
+      totals: {
+        probesLost: this.#circuitTotal('PROBES_LOST'),
+        evicted: this.#circuitTotal('EVICTED'),
+      },
+      onEvent: ({ kind, ...event }) =>
+        this.#report({ kind: 'event', event: { name: kind, event } as ControlEvent }),
+      onTotals: ({ probesLost, evicted }) => {
+        this.#arena.f64[(HEADER.CIRCUIT_TOTALS + CIRCUIT_TOTALS.PROBES_LOST) >>> 3] = probesLost;
+        this.#arena.f64[(HEADER.CIRCUIT_TOTALS + CIRCUIT_TOTALS.EVICTED) >>> 3] = evicted;
+      },
+    });
+    this.#intake = new BusyIntake(
+      arena,
+      (count) => this.#plane.busy(count),
+      (...record) => {
+        const report = this.#circuits.read(...record, this.#inForce.config.breaker);
+        if (report !== undefined) this.#breaker.report(report);
+      },
+    );
   }
 
   /** From here on threads may offer themselves. */
@@ -125,6 +171,7 @@ export class ControlHost {
     this.#ticker.run(needsCoarseClock(this.#inForce.config));
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
     this.#upkeep.nudge();
+    this.#addressUpkeep.nudge();
     Atomics.store(this.#arena.i32, HEADER.CONTROL_THREAD >>> 2, threadId);
     this.#changed();
     this.#report({ kind: 'ready' });
@@ -144,6 +191,7 @@ export class ControlHost {
     clearInterval(this.#rates);
     this.#ticker.run(false);
     this.#upkeep.close();
+    this.#addressUpkeep.close();
     this.#intake.close();
     await this.#system.stop({ deadlineMs: 200 });
     this.#watch.close();
@@ -151,15 +199,20 @@ export class ControlHost {
 
   #lookAround(): void {
     this.#intake.look();
+    this.#breaker.look();
     this.#watch.look(this.#clock.nowNs() / 1e6);
   }
 
   #ended(index: number, claim: number): void {
     if (this.#registry.claimOf(index) !== claim) return;
     this.#intake.reset(index);
+    // Before the place can be somebody else's.
+    this.#breaker.threadEnded(index);
     if (!this.#registry.free({ index, claim })) return;
     this.#keeper.sweep();
     this.#upkeep.nudge();
+    this.#addresses.sweep();
+    this.#addressUpkeep.nudge();
     const threads = this.#registry.attached().length;
     this.#report({ kind: 'event', event: { name: 'thread-ended', event: { threads } } });
   }
@@ -176,16 +229,18 @@ export class ControlHost {
   }
 
   async #change(request: Request): Promise<number> {
-    const { applyPatch, reloadConfig } = await this.#rules();
+    const { applyPatch, reloadConfig, requireAddressRoom } = await this.#rules();
     const { config, version } = this.#inForce;
     const next =
       request.kind === 'update'
         ? applyPatch(config, request.patch, this.#cores)
         : reloadConfig(config, request.options, this.#cores);
+    requireAddressRoom(next, this.#arena.layout.capacity.addresses ?? 1);
     const inForce = { config: next, version: version + 1 };
     applyConfig(this.#arena, inForce, this.#cores, this.#clock.nowNs());
     this.#inForce = inForce;
     this.#plane.configure(throttleConfig(next));
+    this.#breaker.configure(next.breaker);
     this.#ticker.run(needsCoarseClock(next));
     this.#changed();
     this.#report({ kind: 'config', inForce });
@@ -194,11 +249,12 @@ export class ControlHost {
 
   /** The schema library takes longer to load than all the rest, and nobody needs it before the first change. */
   async #rules(): Promise<ConfigRules> {
-    const [{ applyPatch }, { reloadConfig }] = await Promise.all([
+    const [{ requireAddressRoom }, { applyPatch }, { reloadConfig }] = await Promise.all([
+      import('./config/address-room.js'),
       import('./config/apply-patch.js'),
       import('./config/resolve-config.js'),
     ]);
-    return { applyPatch, reloadConfig };
+    return { requireAddressRoom, applyPatch, reloadConfig };
   }
 
   /** Wakes blocked callers, and tells the loops of all threads. */
@@ -250,6 +306,10 @@ export class ControlHost {
       downgrades: total(TOTALS.DOWNGRADES),
       busy: total(TOTALS.BUSY),
     };
+  }
+
+  #circuitTotal(total: keyof typeof CIRCUIT_TOTALS): number {
+    return this.#arena.f64[(HEADER.CIRCUIT_TOTALS + CIRCUIT_TOTALS[total]) >>> 3] as number;
   }
 
   #report(report: Report): void {

@@ -1,4 +1,5 @@
 /** What a runtime tells of itself, by `runtime.on(name, listener)`. */
+import type { BreakerEvent } from '../actors/breaker/breaker-event.js';
 import type { LimitAction } from '../actors/throttle/limit-action.js';
 
 /** A change of the table limits. Times are ms since the runtime's epoch. */
@@ -9,6 +10,9 @@ export interface ThrottleChange {
   readonly atMs: number;
 }
 
+/** What one kind of event tells, beside its kind. */
+type Told<Kind extends BreakerEvent['kind']> = Omit<Extract<BreakerEvent, { kind: Kind }>, 'kind'>;
+
 export interface RuntimeEvents {
   /** The hottest tables were slowed. `actions` may be empty: nothing was fast enough to be slowed. */
   readonly upgrade: ThrottleChange;
@@ -16,6 +20,11 @@ export interface RuntimeEvents {
   readonly downgrade: ThrottleChange;
   /** Table limits were switched off; all of them are gone. */
   readonly lifted: ThrottleChange;
+  /** The circuit of an address has opened: its calls are refused in every thread. */
+  readonly 'circuit-open': Told<'circuit-open'>;
+  /** One call tries the address. */
+  readonly 'circuit-half-open': Told<'circuit-half-open'>;
+  readonly 'circuit-closed': Told<'circuit-closed'>;
   /** A new configuration is in force in every thread. */
   readonly config: { readonly version: number };
   /** An attached thread has ended, or left. */

@@ -55,6 +55,16 @@ export class CircuitKeeper {
     return (this.#atomics.add(this.#i32, this.#epochWord, 1) + 1) | 0;
   }
 
+  /** Cells that are taken, give or take those that are about to be given back. */
+  size(): number {
+    return this.#directory.use().used;
+  }
+
+  /** See CircuitCells. `index`: of a cell. */
+  salt(index: number): number {
+    return this.#cells.salt(this.#directory.cellAt(index));
+  }
+
   /** All circuits that are kept, tracked or not. */
   list(): ListedCircuit[] {
     const listed: ListedCircuit[] = [];
