@@ -47,6 +47,15 @@ export {
   classifyByError,
   type Outcome,
 } from './workers/outcome.js';
+export type {
+  FallbackCallback,
+  FallbackContext,
+  PeerAttempt,
+  PeerContext,
+  PeerRead,
+  PeerReadCallback,
+  PeerReadOptions,
+} from './workers/peer-read-options.js';
 export type { RpcLimiter } from './workers/rpc-limiter.js';
 export { type CloseOptions, createRuntime, type Runtime } from './workers/runtime.js';
 export type { RuntimeEventName, RuntimeEvents, ThrottleChange } from './workers/runtime-events.js';

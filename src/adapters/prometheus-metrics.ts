@@ -107,6 +107,58 @@ export const METRICS: readonly MetricSpec[] = [
     },
     (r) => r.busy,
   ),
+  {
+    name: 'outcomes_total',
+    type: 'counter',
+    help: 'Attempts by what they came to.',
+    labels: ['rpc', 'verdict'],
+    read: ({ snapshot }) =>
+      snapshot.rpcs.flatMap(({ rpc, busy, outcomes }) =>
+        Object.entries({ ...outcomes, busy }).map(([verdict, value]) => ({
+          labels: { rpc, verdict },
+          value,
+        })),
+      ),
+  },
+  perRpc(
+    'counter',
+    { name: 'retries_total', help: 'Attempts beyond the first of their calls.' },
+    (r) => r.retries,
+  ),
+  perRpc(
+    'counter',
+    { name: 'retries_denied_total', help: 'Retries that the retry budget did not allow.' },
+    (r) => r.retriesDenied,
+  ),
+  perRpc(
+    'counter',
+    {
+      name: 'attempt_timeouts_total',
+      help: 'Attempts that were left behind at their time-out.',
+    },
+    (r) => r.timeouts,
+  ),
+  perRpc(
+    'counter',
+    { name: 'deadlines_exceeded_total', help: 'Calls that their deadline ended.' },
+    (r) => r.deadlines,
+  ),
+  perRpc(
+    'counter',
+    {
+      name: 'late_settlements_total',
+      help: 'Attempts that settled after they had been left behind.',
+    },
+    (r) => r.late,
+  ),
+  perRpc(
+    'counter',
+    {
+      name: 'classifier_faults_total',
+      help: 'Classifiers that threw, or said what is no verdict.',
+    },
+    (r) => r.classifierFaults,
+  ),
   perRpc(
     'counter',
     {
@@ -282,6 +334,42 @@ export const METRICS: readonly MetricSpec[] = [
     labels: ['kind'],
     read: ({ snapshot }) => [{ labels: { kind: 'busy' }, value: snapshot.ringDrops.busy }],
   },
+  {
+    name: 'peer_reads_total',
+    type: 'counter',
+    help: 'Reads from peers by who served them.',
+    labels: ['source'],
+    read: ({ snapshot: { peerReads } }) => [
+      { labels: { source: 'peer' }, value: peerReads.servedByPeer },
+      { labels: { source: 'fallback' }, value: peerReads.servedByFallback },
+    ],
+  },
+  single(
+    'counter',
+    { name: 'peer_attempts_total', help: 'Peers that were asked, counting each try.' },
+    (s) => s.peerReads.attempts,
+  ),
+  single(
+    'counter',
+    { name: 'peer_misses_total', help: 'Tries of peers that did not serve the read.' },
+    (s) => s.peerReads.misses,
+  ),
+  single(
+    'counter',
+    {
+      name: 'peer_connect_timeouts_total',
+      help: 'Tries of peers that were not connected to in time.',
+    },
+    (s) => s.peerReads.connectTimeouts,
+  ),
+  single(
+    'counter',
+    {
+      name: 'peers_passed_over_total',
+      help: 'Candidates that were passed over because their circuit was open.',
+    },
+    (s) => s.peerReads.open,
+  ),
   single('gauge', { name: 'threads', help: 'Threads attached.' }, (s) => s.threads),
   single(
     'gauge',

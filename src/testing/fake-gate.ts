@@ -5,7 +5,10 @@ import {
   type Stage,
   UnknownRpcError,
 } from '../shared/errors.js';
+import type { AttemptExplanation, Explained } from '../shared/explanation.js';
+import { decideRetry, type RetryTerms } from '../shared/retry-policy.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
+import { type RetriableKind, type Verdict, verdictKind } from '../shared/verdict.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** What the code under test asked of the gate. */
@@ -14,6 +17,8 @@ export interface GateRequest {
   readonly rpc: string;
   /** The key in its canonical text, of a `call` that named one. */
   readonly table: string | undefined;
+  /** The peer of a `call` that named one. */
+  readonly address?: string;
   /** Permits. */
   readonly n: number;
 }
@@ -28,12 +33,7 @@ export type FakeOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown };
 
-export type FakeVerdict =
-  | 'success'
-  | 'busy'
-  | 'failure'
-  | 'ignored'
-  | { readonly kind: 'refused'; readonly retryAfterMs: number };
+export type FakeVerdict = Verdict;
 
 export interface FakeAcquireOptions {
   readonly n?: number;
@@ -49,6 +49,31 @@ export interface FakeCallOptions<T> {
   readonly signal?: AbortSignal;
   readonly maxWaitMs?: number;
   readonly classify?: (outcome: FakeOutcome<T>) => FakeVerdict;
+  readonly retry?: FakeRetry | false;
+  /** Without effect here: attempts of a test end by themselves. */
+  readonly attemptTimeoutMs?: number;
+  /** Bounds the retrying. */
+  readonly deadlineMs?: number;
+  readonly explain?: boolean;
+}
+
+export interface FakeRetry {
+  readonly maxAttempts?: number;
+  readonly baseDelayMs?: number;
+  readonly maxDelayMs?: number;
+  readonly maxRetryAfterMs?: number;
+  readonly on?: readonly RetriableKind[];
+}
+
+export type FakeAttempt<T> = (context: {
+  readonly attempt: number;
+  readonly signal: AbortSignal | undefined;
+}) => Promise<T> | T;
+
+interface FakeAttempted<T> {
+  readonly outcome: FakeOutcome<T>;
+  readonly verdict: FakeVerdict;
+  readonly waitedMs: number;
 }
 
 export interface FakeGateOptions {
@@ -77,6 +102,16 @@ interface RpcVerbs {
 
 const ADMIT: GateAnswer = Object.freeze({ kind: 'admit' });
 const DEFAULT_MAX_WAIT_MS = 10_000;
+/** As the configuration's defaults. */
+const RETRY_TERMS: RetryTerms = {
+  maxAttempts: 1,
+  baseDelayMs: 50,
+  maxDelayMs: 2000,
+  maxRetryAfterMs: 10_000,
+  on: ['busy', 'failure', 'refused'],
+};
+/** No draw: every backoff is half of its bound. */
+const JITTER = 0.5;
 
 /** See {@link FakeGate}. */
 export function createFakeGate(options?: FakeGateOptions): FakeGate {
@@ -169,29 +204,36 @@ export class FakeGate {
     };
   }
 
-  async call<T>(
-    options: FakeCallOptions<T>,
-    attempt: (context: {
-      readonly attempt: number;
-      readonly signal: AbortSignal | undefined;
-    }) => Promise<T> | T,
-  ): Promise<T> {
-    const { rpc, weight: n = 1, signal, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options;
-    const table = options.table === undefined ? undefined : canonicalKey(options.table);
-    const request: GateRequest = { verb: 'call', rpc, table, n };
-    signal?.throwIfAborted();
-    await this.#wait(rpc, this.#admit(request, maxWaitMs), signal);
-    let outcome: FakeOutcome<T>;
-    try {
-      outcome = { ok: true, value: await attempt({ attempt: 1, signal }) };
-    } catch (error) {
-      outcome = { ok: false, error };
+  /** As the real one, with the default retries and no jitter; each attempt is a request of its own. */
+  call<T>(
+    options: FakeCallOptions<T> & { readonly explain: true },
+    attempt: FakeAttempt<T>,
+  ): Promise<Explained<T>>;
+  call<T>(options: FakeCallOptions<T>, attempt: FakeAttempt<T>): Promise<T>;
+  async call<T>(options: FakeCallOptions<T>, attempt: FakeAttempt<T>): Promise<T | Explained<T>> {
+    const { rpc, signal, retry, deadlineMs = 0 } = options;
+    const terms =
+      retry === false ? { ...RETRY_TERMS, maxAttempts: 1 } : { ...RETRY_TERMS, ...given(retry) };
+    const beganMs = this.#nowMs();
+    const attempts: AttemptExplanation[] = [];
+    for (let n = 1; ; n++) {
+      const { outcome, verdict, waitedMs } = await this.#attempt(options, attempt, n);
+      const kind = verdictKind(verdict);
+      const stages = [{ stage: 'host', waitedMs }] as const;
+      attempts.push({ attempt: n, configVersion: 1, stages, verdict: kind });
+      const elapsedMs = this.#nowMs() - beganMs;
+      const leftMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : deadlineMs - elapsedMs;
+      const decision = decideRetry({ attempt: n, verdict, leftMs }, terms, JITTER);
+      if (decision.kind === 'retry' && signal?.aborted !== true) {
+        await this.#wait(rpc, decision.afterMs, signal);
+        continue;
+      }
+      if (!outcome.ok) throw outcome.error;
+      if (options.explain !== true) return outcome.value;
+      const waited = attempts.reduce((sum, one) => sum + (one.stages[0]?.waitedMs ?? 0), 0);
+      const times = { tookMs: elapsedMs, waitedMs: waited, backoffMs: 0 };
+      return { value: outcome.value, explanation: { configVersion: 1, ...times, attempts } };
     }
-    const aborted = !outcome.ok && signal?.aborted === true;
-    const verdict = aborted ? 'ignored' : (options.classify ?? classifyByError)(outcome);
-    this.#verdicts.push({ request, verdict });
-    if (outcome.ok) return outcome.value;
-    throw outcome.error;
   }
 
   /** Records the patch; its version counts from 2, as the first change of a runtime's does. */
@@ -208,6 +250,34 @@ export class FakeGate {
     for (const reject of waiting) {
       reject(new RuntimeClosedError('the thread has detached from the runtime'));
     }
+  }
+
+  async #attempt<T>(
+    options: FakeCallOptions<T>,
+    attempt: FakeAttempt<T>,
+    number: number,
+  ): Promise<FakeAttempted<T>> {
+    const { rpc, address, weight: n = 1, signal, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options;
+    const table = options.table === undefined ? undefined : canonicalKey(options.table);
+    const named = { verb: 'call' as const, rpc, table, n };
+    const request: GateRequest = address === undefined ? named : { ...named, address };
+    signal?.throwIfAborted();
+    const waitedMs = this.#admit(request, maxWaitMs);
+    await this.#wait(rpc, waitedMs, signal);
+    let outcome: FakeOutcome<T>;
+    try {
+      outcome = { ok: true, value: await attempt({ attempt: number, signal }) };
+    } catch (error) {
+      outcome = { ok: false, error };
+    }
+    const aborted = !outcome.ok && signal?.aborted === true;
+    const verdict = aborted ? 'ignored' : (options.classify ?? classifyByError)(outcome);
+    this.#verdicts.push({ request, verdict });
+    return { outcome, verdict, waitedMs };
+  }
+
+  #nowMs(): number {
+    return this.#time?.nowMs ?? 0;
   }
 
   #ask(request: GateRequest): GateAnswer {
@@ -267,4 +337,9 @@ export class FakeGate {
 function classifyByError(outcome: FakeOutcome<unknown>): FakeVerdict {
   if (outcome.ok) return 'success';
   return outcome.error instanceof BusyError ? 'busy' : 'failure';
+}
+
+/** What is given as undefined is not given. */
+function given(retry: FakeRetry | undefined): Partial<RetryTerms> {
+  return Object.fromEntries(Object.entries(retry ?? {}).filter(([, value]) => value !== undefined));
 }

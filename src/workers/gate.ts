@@ -20,6 +20,13 @@ import type { ControlLink } from './control-link.js';
 import { type AcquireOptions, HostLimiter, type Waited } from './host-limiter.js';
 import { HostStage } from './host-stage.js';
 import type { Classifier } from './outcome.js';
+import type {
+  FallbackCallback,
+  PeerRead,
+  PeerReadCallback,
+  PeerReadOptions,
+} from './peer-read-options.js';
+import { PeerReader } from './peer-reader.js';
 import { RpcLimiter } from './rpc-limiter.js';
 import type { RpcTable } from './rpc-table.js';
 import type { TableStage } from './table-stage.js';
@@ -45,20 +52,25 @@ export class Gate {
   readonly #bound = new Map<string, RpcLimiter>();
   readonly #lines = new Map<string, CallLine>();
   readonly #calls: CallRunner;
+  readonly #peers: PeerReader;
   #detached = false;
 
   constructor(parts: GateParts) {
     this.#parts = parts;
-    this.#calls = new CallRunner({
-      thread: parts.thread,
-      stages: [
-        parts.tables,
-        new HostStage((rpc) => this.#limiter(rpc)),
-        new CircuitStage(parts.circuits),
-      ],
-      lineOf: (rpc) => this.#line(rpc),
-      classify: parts.classify,
-      random: parts.random ?? Math.random,
+    const { thread, circuits, classify, random = Math.random } = parts;
+    const circuitStage = new CircuitStage(circuits);
+    const stages = [parts.tables, new HostStage((rpc) => this.#limiter(rpc)), circuitStage];
+    const lineOf = (rpc: string): CallLine => this.#line(rpc);
+    const isClosed = (): boolean => this.#isClosed();
+    this.#calls = new CallRunner({ thread, stages, lineOf, classify, random });
+    this.#peers = new PeerReader({
+      thread,
+      circuits,
+      stages,
+      circuitStage,
+      lineOf,
+      isClosed,
+      classify,
     });
   }
 
@@ -113,8 +125,22 @@ export class Gate {
 
   /** The circuit of one peer, however its address is spelled. @throws TypeError, RangeError for what is no address. */
   breaker(address: string): AddressBreaker {
-    const { thread, circuits } = this.#parts;
-    return new AddressBreaker(circuits, address, () => this.#detached || thread.closing());
+    return new AddressBreaker(this.#parts.circuits, address, () => this.#isClosed());
+  }
+
+  /**
+   * Reads from one of several peers that may have it: candidates whose circuit is closed, in order or raced; then one whose
+   * circuit may be probed; then `fallback`. A candidate whose circuit is open is passed over, which is no attempt and no
+   * miss. `read` must end, or call `connected()`, within `connectTimeoutMs`. Says who served it.
+   * @throws (rejects) what `fallback` throws, or the classifier; the signal's reason; UnknownRpcError; RuntimeClosedError;
+   * RangeError or TypeError for bad options.
+   */
+  readFromPeers<T>(
+    options: PeerReadOptions<T>,
+    read: PeerReadCallback<T>,
+    fallback: FallbackCallback<T>,
+  ): Promise<PeerRead<T>> {
+    return this.#peers.read(options, read, fallback);
   }
 
   /** Changes the configuration of the whole process. @throws (rejects) ConfigError; the old one stays in force. */
@@ -153,6 +179,10 @@ export class Gate {
     this.#calls.close(reason);
     this.#parts.circuits.leave();
     this.#parts.detach();
+  }
+
+  #isClosed(): boolean {
+    return this.#detached || this.#parts.thread.closing();
   }
 
   #limiter(rpc: string): HostLimiter {

@@ -2,10 +2,11 @@
 import type { Arena } from '../shared/arena.js';
 import { STATS } from '../shared/kernel/port.js';
 import { KeyDirectory } from '../shared/key-directory.js';
-import { HEADER, RING_RECORDS, THREAD, TOTALS } from '../shared/layout.js';
+import { CALL_STATS, HEADER, PEER_STATS, RING_RECORDS, THREAD, TOTALS } from '../shared/layout.js';
 import { bucketWords, cellWords } from '../shared/limiter-words.js';
 import { RingConsumer } from '../shared/message-ring.js';
 import { readSettings, settingsIndex } from '../shared/settings.js';
+import { createCircuitReader } from './circuit-reader.js';
 import type { Clock } from './clock.js';
 import { CURRENT_QPS } from './current-rates.js';
 import { RECORD } from './report-ring.js';
@@ -24,7 +25,12 @@ export interface SnapshotReader {
   active(): number;
 }
 
+const { BUSY: _busy, ...CIRCUIT_KINDS } = RECORD;
+const CIRCUIT_RECORDS: readonly number[] = Object.values(CIRCUIT_KINDS);
+
 type Sums = Record<keyof typeof STATS, number>;
+type CallEvent = keyof typeof CALL_STATS;
+type PeerEvent = keyof typeof PEER_STATS;
 
 export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock): SnapshotReader {
   const { layout, f64, i32, buffer } = arena;
@@ -33,6 +39,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
   const rings = places.map(({ ring }) => new RingConsumer(buffer, ring, RING_RECORDS));
   const directory = new KeyDirectory(buffer, layout.directory, pairs);
   const registry = new ThreadRegistry(arena);
+  const circuitReader = createCircuitReader(arena);
 
   const word = (offset: number): number => Atomics.load(i32, offset >>> 2);
   const float = (offset: number): number => f64[offset >>> 3] as number;
@@ -50,6 +57,15 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
     }
     return sums;
   };
+
+  const ofCalls = (rpcId: number, event: CallEvent): number =>
+    places.reduce((all, place) => all + float(place.calls(rpcId) + CALL_STATS[event]), 0);
+
+  const ofPeers = (event: PeerEvent): number =>
+    places.reduce((all, place) => all + float(place.peers + PEER_STATS[event]), 0);
+
+  const drops = (kinds: readonly number[]): number =>
+    rings.reduce((all, ring) => kinds.reduce((some, kind) => some + ring.drops(kind), all), 0);
 
   const limits = (): LimitSnapshot[] => {
     const names = rpcs.all();
@@ -87,6 +103,18 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
       refused: host.REFUSED + sum(id, ['table']).REFUSED,
       calls: host.CALLS,
       busy: host.BUSY,
+      outcomes: {
+        success: ofCalls(id, 'SUCCESS'),
+        failure: ofCalls(id, 'FAILURE'),
+        refused: ofCalls(id, 'REFUSED'),
+        ignored: ofCalls(id, 'IGNORED'),
+      },
+      retries: ofCalls(id, 'RETRIES'),
+      retriesDenied: ofCalls(id, 'RETRIES_DENIED'),
+      timeouts: ofCalls(id, 'TIMEOUTS'),
+      deadlines: ofCalls(id, 'DEADLINES'),
+      late: ofCalls(id, 'LATE'),
+      classifierFaults: ofCalls(id, 'CLASSIFIER_FAULTS'),
       hostWait: waits.of('host').snapshot(),
       tableWait: waits.of('table').snapshot(),
       dryRunWaitMs: waits.of('dryRun').snapshot().sumNs / 1e6,
@@ -129,12 +157,20 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
         threads: registry.attached().length,
         limits: throttled,
         directory: { used, capacity, overflow },
-        ringDrops: { busy: rings.reduce((drops, ring) => drops + ring.drops(RECORD.BUSY), 0) },
+        ringDrops: { busy: drops([RECORD.BUSY]), circuit: drops(CIRCUIT_RECORDS) },
         rpcs: rpcs
           .all()
           .map(({ id, name }) =>
             rpcSnapshot(id, name, throttled.filter(({ rpc }) => rpc === name).length),
           ),
+        peerReads: {
+          servedByPeer: ofPeers('SERVED_BY_PEER'),
+          servedByFallback: ofPeers('SERVED_BY_FALLBACK'),
+          attempts: ofPeers('ATTEMPTS'),
+          misses: ofPeers('MISSES'),
+          open: ofPeers('OPEN'),
+          connectTimeouts: ofPeers('CONNECT_TIMEOUTS'),
+        },
         throttle: {
           upgrades: total(TOTALS.UPGRADES),
           downgrades: total(TOTALS.DOWNGRADES),
@@ -143,6 +179,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
           downgrades60s: total(TOTALS.DOWNGRADES_60S),
           busy60s: total(TOTALS.BUSY_60S),
         },
+        ...circuitReader.read(clock.nowNs() / 1e6),
         maxLagMs: float(HEADER.MAX_LAG) / 1e6,
         conservation: conservation(),
       };

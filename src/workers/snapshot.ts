@@ -2,6 +2,7 @@
  * What `runtime.snapshot()` reads from the arena, without asking any thread. Totals only grow, also when threads die.
  * Times are milliseconds unless the name says otherwise.
  */
+import type { CircuitView } from '../shared/breaker/circuit-view.js';
 
 /** A bucket of a histogram: the waits that were at most `upperNs` and more than the bound of the bucket before. */
 export interface HistogramBucket {
@@ -42,12 +43,76 @@ export interface RpcSnapshot {
   readonly calls: number;
   /** Attempts that the downstream answered with BUSY. */
   readonly busy: number;
+  /** Attempts by what they came to, those that were BUSY aside. */
+  readonly outcomes: OutcomesSnapshot;
+  /** Attempts beyond the first of their calls. */
+  readonly retries: number;
+  /** Retries that the budget did not allow. */
+  readonly retriesDenied: number;
+  /** Attempts that were left behind at their time-out. */
+  readonly timeouts: number;
+  /** Calls that their deadline ended. */
+  readonly deadlines: number;
+  /** Attempts that settled after they had been left behind. */
+  readonly late: number;
+  /** Classifiers that threw, or said what is no verdict. */
+  readonly classifierFaults: number;
   readonly hostWait: HistogramSnapshot;
   readonly tableWait: HistogramSnapshot;
   /** Sum of the waits that dry runs would have asked for. */
   readonly dryRunWaitMs: number;
   /** Tables that have a limit now. */
   readonly throttledTables: number;
+}
+
+export interface OutcomesSnapshot {
+  readonly success: number;
+  readonly failure: number;
+  readonly refused: number;
+  readonly ignored: number;
+}
+
+/** Of `gate.readFromPeers`. */
+export interface PeerReadsSnapshot {
+  /** Reads that a candidate served, and reads that the fallback did. */
+  readonly servedByPeer: number;
+  readonly servedByFallback: number;
+  /** Candidates that were asked, counting each try. */
+  readonly attempts: number;
+  /** Of these, those that did not serve the read; cancelled ones aside. */
+  readonly misses: number;
+  /** Candidates that were passed over because their circuit was open. */
+  readonly open: number;
+  readonly connectTimeouts: number;
+}
+
+/** The circuit of an address that something bad is known of. */
+export interface CircuitSnapshot extends CircuitView {
+  readonly address: string;
+}
+
+/** Circuits by state, and totals that only grow. */
+export interface BreakerSnapshot {
+  /** Unhealthy addresses: `closed` with failures, `open` and `halfOpen`. */
+  readonly tracked: number;
+  readonly closed: number;
+  readonly open: number;
+  readonly halfOpen: number;
+  /** Calls that an open circuit refused. */
+  readonly refused: number;
+  /** Openings: by failures, by failed probes, by hand. */
+  readonly opened: number;
+  /** Closings: by good probes, by hand. */
+  readonly recovered: number;
+  readonly probes: number;
+  /** Probes that were given up: at their deadline, or because their thread has ended. */
+  readonly probesLost: number;
+  /** Results of calls that an earlier state of their circuit had admitted: they changed nothing. */
+  readonly late: number;
+  /** Failures that found no room for their address. */
+  readonly untracked: number;
+  /** Addresses that were forgotten to make room. */
+  readonly evicted: number;
 }
 
 export interface ThrottleSnapshot {
@@ -90,9 +155,13 @@ export interface RuntimeSnapshot {
     readonly overflow: number;
   };
   /** Records that a full ring dropped, per kind. */
-  readonly ringDrops: { readonly busy: number };
+  readonly ringDrops: { readonly busy: number; readonly circuit: number };
   readonly rpcs: readonly RpcSnapshot[];
+  readonly peerReads: PeerReadsSnapshot;
   readonly throttle: ThrottleSnapshot;
+  /** At most 1000, those that are not closed first. */
+  readonly circuits: readonly CircuitSnapshot[];
+  readonly breaker: BreakerSnapshot;
   /** Largest age of the coarse clock that was seen. */
   readonly maxLagMs: number;
   readonly conservation: ConservationSnapshot;
