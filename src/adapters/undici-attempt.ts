@@ -219,8 +219,8 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
       }
       this.#verdict = said;
     }
-    this.#state = 'ended';
     this.#settle(this.#verdict, () => this.#resolve(response));
+    this.#state = 'ended';
     this.#host.onEnd();
     handler.onResponseEnd?.(relay, trailers as never);
   }
