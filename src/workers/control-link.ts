@@ -6,9 +6,11 @@
  */
 import { MessageChannel, type MessagePort, postMessageToThread } from 'node:worker_threads';
 import type { Arena } from '../shared/arena.js';
-import { ConfigError, RuntimeClosedError } from '../shared/errors.js';
+import { RuntimeClosedError } from '../shared/errors.js';
 import { STATE_WORD } from '../shared/kernel/port.js';
 import { HEADER } from '../shared/layout.js';
+import { configProblem } from './config/config-problem.js';
+import { uncloneable } from './config/uncloneable.js';
 import { decodeError } from './error-codec.js';
 import type { RuntimeHandle } from './handle.js';
 import type { Notice, Offer, Probe, Reply, Request, RequestBody } from './messages.js';
@@ -179,8 +181,8 @@ function cloned(body: RequestBody): RequestBody {
   try {
     return structuredClone(body);
   } catch (cause) {
-    const rule = 'must be plain data';
-    const message = `the configuration ${rule}: ${(cause as Error).message}`;
-    throw new ConfigError(message, { field: '', rule, value: undefined }, { cause });
+    const found = uncloneable(body.kind === 'update' ? body.patch : body.options);
+    const { field = '', value } = found ?? {};
+    throw configProblem(field || 'the configuration', 'must be plain data', value, '', { cause });
   }
 }
