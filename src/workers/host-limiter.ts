@@ -78,7 +78,7 @@ export class HostLimiter {
 
   /** See `RpcLimiter.acquire`. */
   async acquire(options: AcquireOptions = {}): Promise<Waited> {
-    const n = checkWeight(options.n ?? 1);
+    const n = options.n === undefined ? 1 : checkWeight(options.n);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
     const signal = checkSignal(options.signal);
     this.#underWay(1);
@@ -93,7 +93,7 @@ export class HostLimiter {
 
   /** See `RpcLimiter.acquireSync`. */
   acquireSync(options: Omit<AcquireOptions, 'signal'> = {}): Waited {
-    const n = checkWeight(options.n ?? 1);
+    const n = options.n === undefined ? 1 : checkWeight(options.n);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
     if (this.#isMainThread)
       throw new IllegalStateError('acquireSync must not block the main thread');

@@ -21,7 +21,11 @@ export function checkMs(ms: number | undefined, field: string): number | undefin
 
 export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined || signal === null) return undefined;
-  if (typeof signal !== 'object' || typeof signal.addEventListener !== 'function') {
+  if (
+    typeof signal !== 'object' ||
+    typeof signal.addEventListener !== 'function' ||
+    typeof signal.throwIfAborted !== 'function'
+  ) {
     throw new TypeError(`signal must be an AbortSignal, got ${describeValue(signal)}`);
   }
   return signal;
