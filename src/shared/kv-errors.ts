@@ -4,7 +4,18 @@ import { SpillwayError } from './errors.js';
 export type KvErrorCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 71;
 
 /** By name. */
-export const KV_CODES = {
+export const KV_CODES: {
+  readonly NONE: 0;
+  readonly UNKNOWN_TABLE: 1;
+  readonly UNKNOWN_BUCKET: 2;
+  readonly INVALID_RECORD: 3;
+  readonly BATCH_TOO_LARGE: 4;
+  readonly TABLET_FAILED: 5;
+  readonly LOG_FULL: 6;
+  readonly CLOSING: 7;
+  readonly TIMEOUT: 8;
+  readonly STORAGE_BACKPRESSURE: 71;
+} = Object.freeze({
   NONE: 0,
   UNKNOWN_TABLE: 1,
   UNKNOWN_BUCKET: 2,
@@ -15,7 +26,7 @@ export const KV_CODES = {
   CLOSING: 7,
   TIMEOUT: 8,
   STORAGE_BACKPRESSURE: 71,
-} as const satisfies Record<string, KvErrorCode>;
+});
 
 /** The store would have been pushed to its limit: nothing was taken. Retriable; `storageCode` is 71 on the wire. */
 export class StorageBackpressureError extends SpillwayError {

@@ -19,6 +19,14 @@ import {
   WorkerLostError,
 } from '../shared/errors.js';
 import {
+  DirectoryInUseError,
+  DirectoryVersionError,
+  LogCorruptError,
+  LogFailedError,
+  LogFullError,
+  StorageBackpressureError,
+} from '../shared/kv-errors.js';
+import {
   boundedText,
   decodeEntries,
   decodeValue,
@@ -72,6 +80,12 @@ const OURS: ReadonlyMap<string, AnyClass> = new Map<string, AnyClass>(
     AskTimeoutError,
     MailboxOverflowError,
     ActorStoppedError,
+    StorageBackpressureError,
+    LogFullError,
+    LogFailedError,
+    LogCorruptError,
+    DirectoryInUseError,
+    DirectoryVersionError,
   ].map((ours) => [ours.name, ours]),
 );
 
