@@ -5,6 +5,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import { expose, wrap } from 'comlink';
 import nodeAdapter from 'comlink/dist/umd/node-adapter.js';
+import { RuntimeClosedError } from '../shared/errors.js';
+import { cloneOptions } from './config/clone-options.js';
 import type { ConfigPatch } from './config/options.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { decodeError, encodeError, type WireThrown } from './error-codec.js';
@@ -13,7 +15,10 @@ import type { RuntimeSnapshot } from './snapshot.js';
 /** The module is the function itself; its types, written for bundlers, say otherwise. */
 const nodeEndpoint = nodeAdapter as unknown as typeof nodeAdapter.default;
 
-/** What {@link connectAdmin} gives. All of it may reject with what the runtime's own methods throw. */
+/**
+ * What {@link connectAdmin} gives. All of it may reject with what the runtime's own methods throw, with RuntimeClosedError
+ * also when the runtime, its thread, or this end is closed before there is an answer.
+ */
 export interface Admin {
   snapshot(): Promise<RuntimeSnapshot>;
   config(): Promise<ResolvedConfig>;
@@ -64,23 +69,36 @@ export function serveAdmin(runtime: Administrated, port: MessagePort): void {
 /** Connects to the other end of `runtime.adminPort()`, in whatever thread it was sent to. */
 export function connectAdmin(port: MessagePort): Admin {
   const remote = wrap<Exposed>(nodeEndpoint(port));
-  let waiting = 0;
+  const waiting = new Set<(reason: RuntimeClosedError) => void>();
+  let closed = false;
   port.unref();
+  // Whatever was answered has come before.
+  port.once('close', () => {
+    closed = true;
+    for (const reject of waiting) reject(new RuntimeClosedError());
+  });
   const ask = async <T>(verb: keyof Administrated, argument?: unknown): Promise<T> => {
+    if (closed) throw new RuntimeClosedError();
+    let giveUp: (reason: RuntimeClosedError) => void = () => undefined;
+    const end = new Promise<never>((_, reject) => {
+      giveUp = reject;
+    });
+    waiting.add(giveUp);
     // An answer is worth staying alive for.
-    if (waiting++ === 0) port.ref();
+    port.ref();
     try {
-      const answer = (await remote.ask(verb, argument)) as Answer<T>;
+      const answer = (await Promise.race([remote.ask(verb, argument), end])) as Answer<T>;
       if ('failed' in answer) throw decodeError(answer.failed);
       return answer.value;
     } finally {
-      if (--waiting === 0) port.unref();
+      waiting.delete(giveUp);
+      if (waiting.size === 0) port.unref();
     }
   };
   return {
     snapshot: () => ask('snapshot'),
     config: () => ask('config'),
-    updateConfig: (patch) => ask('updateConfig', patch),
+    updateConfig: async (patch) => ask('updateConfig', cloneOptions(patch)),
     reloadConfig: () => ask('reloadConfig'),
     close: () => port.close(),
   };

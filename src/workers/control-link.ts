@@ -9,8 +9,7 @@ import type { Arena } from '../shared/arena.js';
 import { RuntimeClosedError } from '../shared/errors.js';
 import { STATE_WORD } from '../shared/kernel/port.js';
 import { HEADER } from '../shared/layout.js';
-import { configProblem } from './config/config-problem.js';
-import { uncloneable } from './config/uncloneable.js';
+import { cloneOptions } from './config/clone-options.js';
 import { decodeError } from './error-codec.js';
 import type { RuntimeHandle } from './handle.js';
 import type { Notice, Offer, Probe, Reply, Request, RequestBody } from './messages.js';
@@ -178,11 +177,7 @@ export class ControlLink {
 }
 
 function cloned(body: RequestBody): RequestBody {
-  try {
-    return structuredClone(body);
-  } catch (cause) {
-    const found = uncloneable(body.kind === 'update' ? body.patch : body.options);
-    const { field = '', value } = found ?? {};
-    throw configProblem(field || 'the configuration', 'must be plain data', value, '', { cause });
-  }
+  return body.kind === 'update'
+    ? { kind: 'update', patch: cloneOptions(body.patch) }
+    : { kind: 'reload', options: cloneOptions(body.options) };
 }
