@@ -90,7 +90,7 @@ function join(handle: RuntimeHandle, options: AttachOptions, forget: () => void)
     link.close();
     process.off('workerMessage', listen);
     thread.leave();
-    registry.abandon(claimed);
+    registry.abandon(claimed, threadId);
   };
   const gate: Gate = new Gate({
     thread,

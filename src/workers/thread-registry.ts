@@ -1,5 +1,6 @@
 /** Places of attached threads in the arena: claimed by one compare-and-swap, freed by their thread or by the sweep. */
 import type { Arena } from '../shared/arena.js';
+import type { ArenaAtomics } from '../shared/arena-atomics.js';
 import { TooManyThreadsError } from '../shared/errors.js';
 import { STATS } from '../shared/kernel/port.js';
 import { THREAD } from '../shared/layout.js';
@@ -14,12 +15,15 @@ export interface ClaimedPlace {
 
 export class ThreadRegistry {
   readonly #arena: Arena;
+  readonly #atomics: ArenaAtomics;
   readonly #quiescence: QuiescenceWords;
 
-  constructor(arena: Arena) {
+  constructor(arena: Arena, atomics: ArenaAtomics = Atomics) {
     const { layout, buffer } = arena;
     this.#arena = arena;
-    this.#quiescence = new QuiescenceWords(buffer, layout.quiescence, layout.capacity.threads);
+    this.#atomics = atomics;
+    const { threads } = layout.capacity;
+    this.#quiescence = new QuiescenceWords(buffer, layout.quiescence, threads, atomics);
   }
 
   get quiescence(): QuiescenceWords {
@@ -33,11 +37,12 @@ export class ThreadRegistry {
     for (let index = 0; index < threads; index++) {
       const { header } = layout.thread(index);
       const word = (header + THREAD.CLAIM) >>> 2;
-      const free = Atomics.load(i32, word);
+      const free = this.#atomics.load(i32, word);
       // Claims the place: whoever owns it writes its words.
-      if ((free & 1) === 1 || Atomics.compareExchange(i32, word, free, free + 1) !== free) continue;
-      Atomics.store(i32, (header + THREAD.THREAD_ID) >>> 2, threadId + 1);
-      Atomics.store(i32, (header + THREAD.WATCHED_BY) >>> 2, 0);
+      if ((free & 1) === 1 || this.#atomics.compareExchange(i32, word, free, free + 1) !== free)
+        continue;
+      this.#atomics.store(i32, (header + THREAD.THREAD_ID) >>> 2, threadId + 1);
+      this.#atomics.store(i32, (header + THREAD.WATCHED_BY) >>> 2, 0);
       this.#quiescence.pass(index);
       return { index, claim: free + 1 };
     }
@@ -64,7 +69,11 @@ export class ThreadRegistry {
 
   watch(index: number, controlGeneration: number): void {
     const { i32, layout } = this.#arena;
-    Atomics.store(i32, (layout.thread(index).header + THREAD.WATCHED_BY) >>> 2, controlGeneration);
+    this.#atomics.store(
+      i32,
+      (layout.thread(index).header + THREAD.WATCHED_BY) >>> 2,
+      controlGeneration,
+    );
   }
 
   /** Indexes of the places in use. */
@@ -73,19 +82,19 @@ export class ThreadRegistry {
     return all.filter((index) => (this.claimOf(index) & 1) === 1);
   }
 
-  /** The owner gives its place up; the control thread frees it when it has drained what the thread sent. */
-  abandon({ index, claim }: ClaimedPlace): void {
+  /**
+   * The thread `threadId` gives its place up; the control thread frees it when it has drained what the thread sent. Takes
+   * no other thread's name away, whoever has the place by now.
+   */
+  abandon({ index, claim }: ClaimedPlace, threadId: number): void {
     if (this.claimOf(index) !== claim) return;
-    Atomics.store(
-      this.#arena.i32,
-      (this.#arena.layout.thread(index).header + THREAD.THREAD_ID) >>> 2,
-      0,
-    );
+    const word = (this.#arena.layout.thread(index).header + THREAD.THREAD_ID) >>> 2;
+    this.#atomics.compareExchange(this.#arena.i32, word, threadId + 1, 0);
   }
 
   /**
    * Frees a place whose thread has left or died, unless that has been done. What it held is counted as lost. Each step
-   * may be done again: a sweep that is cut short is done by the next one.
+   * may be done again: a sweep that is cut short is done by the next one. One thread at a time, the control thread.
    * @returns whether it was freed now.
    */
   free({ index, claim }: ClaimedPlace): boolean {
@@ -102,13 +111,17 @@ export class ThreadRegistry {
     }
     f64[(place.header + THREAD.ACTIVE) >>> 3] = 0;
     this.#quiescence.leave(index);
-    Atomics.store(i32, (place.header + THREAD.THREAD_ID) >>> 2, 0);
+    this.#atomics.store(i32, (place.header + THREAD.THREAD_ID) >>> 2, 0);
     return (
-      Atomics.compareExchange(i32, (place.header + THREAD.CLAIM) >>> 2, claim, claim + 1) === claim
+      this.#atomics.compareExchange(i32, (place.header + THREAD.CLAIM) >>> 2, claim, claim + 1) ===
+      claim
     );
   }
 
   #load(index: number, word: number): number {
-    return Atomics.load(this.#arena.i32, (this.#arena.layout.thread(index).header + word) >>> 2);
+    return this.#atomics.load(
+      this.#arena.i32,
+      (this.#arena.layout.thread(index).header + word) >>> 2,
+    );
   }
 }
