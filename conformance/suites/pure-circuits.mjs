@@ -90,10 +90,8 @@ export class PureCircuits {
   /** @param {string} address */
   #drop(address) {
     const state = this.#entries.get(address)?.state;
-    const wasOpen =
-      state !== undefined && (state.kind !== 'closed' || state.closedEpoch !== undefined);
-    if (!wasOpen) this.#entries.delete(address);
-    else this.#put(address, { kind: 'closed', failures: 0, closedEpoch: ++this.#epoch }, 0);
+    const closedEpoch = state?.kind === 'closed' ? state.closedEpoch : ++this.#epoch;
+    this.#put(address, { kind: 'closed', failures: 0, closedEpoch }, 0);
   }
 
   /** @param {string} address @param {CircuitState} state @param {number} nowMs */

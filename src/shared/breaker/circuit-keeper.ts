@@ -154,8 +154,9 @@ export class CircuitKeeper {
   }
 
   #drop({ index, word, state, salt }: ListedCircuit): boolean {
-    const wasOpen = state.kind !== 'closed' || state.closedEpoch !== undefined;
-    if (wasOpen) this.#forgotten.note(salt, this.beginEpoch());
+    // Calls of before are late for ever: of before it closed, or of before now if it has not.
+    const epoch = state.kind === 'closed' ? state.closedEpoch : this.beginEpoch();
+    if (epoch !== undefined) this.#forgotten.note(salt, epoch);
     return this.#keeper.remove(
       index,
       (at) => this.#cells.word(this.#directory.cellAt(at)) !== word,

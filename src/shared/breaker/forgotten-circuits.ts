@@ -1,6 +1,6 @@
 /**
- * What is left of circuits that were open once and are forgotten: the epoch in which they were, by some bits of the
- * address' hash. When such an address gets a cell again, calls of an earlier epoch are late there too, however long they
+ * What is left of circuits that were open once and are forgotten: the epoch before which their calls are late, by some
+ * bits of the address' hash. When such an address gets a cell again, calls of an earlier epoch are late there too, however long they
  * took. An address that shares its bits has calls that were admitted before that epoch taken for late as well: they count
  * for nothing, so a circuit may open one failure later, never too early.
  */
@@ -39,8 +39,11 @@ export class ForgottenCircuits {
 
   /** Control thread, before the cell can no longer be found. */
   note(salt: number, epoch: number): void {
+    const at = this.#at(salt);
+    const noted = this.#atomics.load(this.#words, at);
+    if (noted !== 0 && isEarlierEpoch(epoch, noted)) return;
     // 0 stands for none. One epoch more does no harm.
-    this.#atomics.store(this.#words, this.#at(salt), epoch === 0 ? 1 : epoch);
+    this.#atomics.store(this.#words, at, epoch === 0 ? 1 : epoch);
   }
 
   /** Control thread: forgets what was before `epoch`. */
