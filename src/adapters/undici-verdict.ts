@@ -60,7 +60,7 @@ export function classifyUndiciError(error: unknown): Verdict {
 function parseRetryAfter(headers: UndiciResponse['headers'], nowMs: number): number | undefined {
   const text = single(headers['retry-after']);
   if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
   const atMs = parseHttpDate(text);
   if (atMs === undefined) return undefined;
   return Math.max(atMs - (parseHttpDate(single(headers['date'])) ?? nowMs), 0);

@@ -7,6 +7,7 @@ import type { Gate } from '../workers/gate.js';
 import { isReplayable } from './undici-body.js';
 import { GatedRequest, type RequestPlan } from './undici-gated-request.js';
 import { describeRequest, type UndiciRequest, type UndiciResponse } from './undici-message.js';
+import { RelayController } from './undici-relay-controller.js';
 
 export type { UndiciRequest, UndiciResponse } from './undici-message.js';
 export { classifyHttpStatus, classifyUndiciError } from './undici-verdict.js';
@@ -74,7 +75,7 @@ export function createUndiciInterceptor(
       plan = planRequest(checked, request);
     } catch (error) {
       // As undici does with a request that it does not take.
-      handler.onResponseError?.(undefined as never, error as Error);
+      handler.onResponseError?.(new RelayController(() => {}), error as Error);
       return false;
     }
     if (plan === undefined) return dispatch(request, handler);

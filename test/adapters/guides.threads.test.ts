@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-it.each(['grpc', 'prometheus'])('docs/guide/%s.md prints what it says', async (guide) => {
+it.each(['grpc', 'prometheus', 'undici'])('docs/guide/%s.md prints what it says', async (guide) => {
   const text = readFileSync(`${ROOT}docs/guide/${guide}.md`, 'utf8');
   const [, program = '', printed] =
     /```js\n(import [\s\S]*?)```\n\nIt prints:\n\n```\n([\s\S]*?)```/.exec(text) ?? [];
