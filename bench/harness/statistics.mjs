@@ -6,11 +6,12 @@ export function median(values) {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** Median, smallest and largest.
- * @param {readonly number[]} values
+/** Median, smallest and largest of those that are numbers.
+ * @param {readonly number[]} all
  * @returns {{ median: number, min: number, max: number }}
  */
-export function spread(values) {
+export function spread(all) {
+  const values = all.filter((value) => !Number.isNaN(value));
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
