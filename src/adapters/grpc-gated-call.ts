@@ -7,63 +7,80 @@ import {
   type StatusObject,
   status,
 } from '@grpc/grpc-js';
+import type { AttemptContext } from '../workers/attempt-scope.js';
+import {
+  type Answer,
+  CallScript,
+  collectAnswer,
+  type Listener,
+  type MessageContext,
+  type NextCallObject,
+  relayAnswer,
+} from './grpc-inner-call.js';
 import { endedStatus, type RefusalStatus, refusalStatus } from './grpc-refusal.js';
 
-type NextCallObject = ReturnType<NextCall>;
 type CallOptions = Parameters<NextCall>[0];
-type Listener = NonNullable<Parameters<NextCallObject['start']>[1]>;
-type MessageContext = Parameters<NextCallObject['sendMessageWithContext']>[0];
-
 type ParentCall = EventEmitter & { readonly cancelled: boolean };
 
-/** How to get past the gate: `attempt` is run once, when the call may go, and settles with the call's status. */
+/** How to get past the gate: `attempt` is run when the call may go, and settles with what came back. */
 export interface Passage {
   readonly request: unknown;
   readonly metadata: Metadata;
+  /** Aborted when the client, its parent call or its deadline ends the call. */
   readonly signal: AbortSignal;
   /** Longest wait: the smaller of the limit that was given, if one was, and what is left until the deadline. */
   readonly maxWaitMs: number | undefined;
+  /** Until the deadline, ms; undefined: there is none, or it is far away. */
+  readonly leftMs: number | undefined;
+  /** One request and one response: may be sent again. */
+  readonly isUnary: boolean;
 }
 
+/** `answer`: of the last attempt. Without one the call is not for the gate, and goes at once. */
 export interface PassageOutcome {
-  /** False: the call is not for the gate, and goes at once. */
-  readonly gated: boolean;
+  readonly answer: Answer | undefined;
 }
 
 /** Asks the gate. Rejects when it refuses. */
 export type Pass = (
   passage: Passage,
-  attempt: () => Promise<StatusObject>,
+  attempt: (context: AttemptContext) => Promise<Answer>,
 ) => Promise<PassageOutcome>;
 
 /** A gate never makes anybody wait longer than a day, and no timer should. */
 export const LONGEST_WAIT_MS = 86_400_000;
+/** Tells a server that this is not the first attempt (gRFC A6). */
+const PREVIOUS_ATTEMPTS_KEY = 'grpc-previous-rpc-attempts';
 
 /**
  * A call that is held until the gate lets it go. The real call is not even created before, because grpc-js loses the end of
- * a call that is cancelled, or reaches its deadline, before it was started. What the client does meanwhile is kept in order.
+ * a call that is cancelled, or reaches its deadline, before it was started. What the client does is kept in order, and for a
+ * unary call done again to each further attempt; the client hears of the last one only.
  *
- * new -> waiting (started; a unary request is there) -> open (passed on) or ended.
+ * new -> waiting (started; a unary request is there) <-> open (an attempt is under way) -> ended.
  */
 export class GatedCall implements NextCallObject {
   readonly #options: CallOptions;
   readonly #nextCall: NextCall;
   readonly #pass: Pass;
   readonly #maxWaitMs: number | undefined;
-  readonly #waiting: AbortController = new AbortController();
+  readonly #isUnary: boolean;
+  readonly #over: AbortController = new AbortController();
+  readonly #script = new CallScript();
   #state: 'new' | 'waiting' | 'open' | 'ended' = 'new';
+  #sent = 0;
   #metadata: Metadata | undefined;
   #listener: Listener | undefined;
   #inner: NextCallObject | undefined;
-  #backlog: ((inner: NextCallObject) => void)[] = [];
-  #unsent: MessageContext[] = [];
   #stopWatching: () => void = () => {};
 
   constructor(options: CallOptions, nextCall: NextCall, pass: Pass, maxWaitMs: number | undefined) {
+    const { requestStream, responseStream } = options.method_definition;
     this.#options = options;
     this.#nextCall = nextCall;
     this.#pass = pass;
     this.#maxWaitMs = maxWaitMs;
+    this.#isUnary = !requestStream && !responseStream;
   }
 
   start(metadata: Metadata, listener: Listener = {}): void {
@@ -83,8 +100,9 @@ export class GatedCall implements NextCallObject {
       context.callback?.();
       return;
     }
-    if (this.#inner === undefined) this.#unsent.push(context);
-    this.#forward((inner) => inner.sendMessageWithContext(context, message));
+    const inner = this.#inner;
+    if (inner === undefined || this.#isUnary) this.#script.addMessage(context, message);
+    inner?.sendMessageWithContext(context, message);
   }
 
   sendMessage(message: unknown): void {
@@ -101,8 +119,13 @@ export class GatedCall implements NextCallObject {
   }
 
   cancelWithStatus(code: status, details: string): void {
-    if (this.#inner !== undefined) this.#inner.cancelWithStatus(code, details);
-    else this.#endBeforeItWasSent(endedStatus(code, details));
+    const inner = this.#inner;
+    if (inner === undefined) this.#endBeforeItWasSent(endedStatus(code, details));
+    else {
+      // Nothing is sent again; the attempt itself says how it ended.
+      this.#over.abort();
+      inner.cancelWithStatus(code, details);
+    }
   }
 
   getPeer(): string {
@@ -114,8 +137,10 @@ export class GatedCall implements NextCallObject {
   }
 
   #forward(action: (inner: NextCallObject) => void): void {
-    if (this.#inner !== undefined) action(this.#inner);
-    else if (this.#state !== 'ended') this.#backlog.push(action);
+    if (this.#state === 'ended') return;
+    const inner = this.#inner;
+    if (inner === undefined || this.#isUnary) this.#script.add(action);
+    if (inner !== undefined) action(inner);
   }
 
   #ask(request: unknown): void {
@@ -128,33 +153,36 @@ export class GatedCall implements NextCallObject {
     }
     const max = this.#maxWaitMs;
     const byDeadline = max !== undefined && leftMs !== undefined && leftMs < max;
-    const passage = {
+    const passage: Passage = {
       request,
       metadata: this.#metadata,
-      signal: this.#waiting.signal,
+      signal: this.#over.signal,
       maxWaitMs: byDeadline ? leftMs : max,
+      leftMs: leftMs !== undefined && leftMs < LONGEST_WAIT_MS ? leftMs : undefined,
+      isUnary: this.#isUnary,
     };
-    this.#watch(leftMs);
-    this.#pass(passage, () => this.#attempt()).then(
-      ({ gated }) => {
-        if (!gated) void this.#attempt();
+    this.#watch(passage.leftMs);
+    this.#pass(passage, (context) => this.#attempt(context)).then(
+      ({ answer }) => {
+        if (answer !== undefined) this.#deliver(answer);
+        else void this.#attempt(undefined).then((only) => this.#deliver(only));
       },
       (error: unknown) => {
-        if (this.#state !== 'waiting') return;
-        this.#stopWatching();
-        this.#endUnsentSoon(refusalStatus(error, { byDeadline }));
+        // A stream has heard its end already.
+        if (this.#state === 'ended') return;
+        this.#inner?.cancelWithStatus(status.CANCELLED, 'left behind');
+        this.#inner = undefined;
+        this.#endUnsentSoon(refusalStatus(error, { byDeadline, sent: this.#sent }));
       },
     );
   }
 
-  /** While waiting, the call's deadline and its parent can end it. */
+  /** Between attempts the call's deadline and its parent can end it; an attempt sees to that itself. */
   #watch(leftMs: number | undefined): void {
     const { propagate_flags: flags = propagate.DEFAULTS } = this.#options;
     const parent: ParentCall | undefined = this.#options.parent;
     const timer =
-      leftMs !== undefined && leftMs < LONGEST_WAIT_MS
-        ? setTimeout(() => this.#endByDeadline(), Math.ceil(leftMs))
-        : undefined;
+      leftMs === undefined ? undefined : setTimeout(() => this.#endByDeadline(), Math.ceil(leftMs));
     const onCancelled = (): void => {
       this.#endBeforeItWasSent(endedStatus(status.CANCELLED, 'Cancelled by parent call'));
     };
@@ -167,63 +195,115 @@ export class GatedCall implements NextCallObject {
     if (follows && parent.cancelled) onCancelled();
   }
 
-  /** Starts the real call; settles with its status, whatever that is. */
-  #attempt(): Promise<StatusObject> {
+  /** Makes the real call; settles with what came back, whatever that is. */
+  #attempt(context: AttemptContext | undefined): Promise<Answer> {
     return new Promise((settle) => {
       // Ended in the same turn that let it go.
       if (this.#state !== 'waiting') return settle(endedStatus(status.CANCELLED, 'ended'));
-      this.#stopWatching();
+      if (!this.#isUnary) this.#stopWatching();
+      const sent = this.#sent;
       try {
-        this.#open(settle);
+        this.#open(context, settle);
       } catch (error) {
         // Such as a channel that was closed meanwhile: without a gate in between, the client's call would have thrown.
-        const reason = refusalStatus(error, { byDeadline: false });
+        const reason = refusalStatus(error, { byDeadline: false, sent });
+        this.#inner = undefined;
         this.#endUnsentSoon(reason);
         settle(reason);
       }
     });
   }
 
-  #open(onEnd: (end: StatusObject) => void): void {
+  #open(context: AttemptContext | undefined, settle: (answer: Answer) => void): void {
     const inner = this.#nextCall(this.#options);
     this.#inner = inner;
     this.#state = 'open';
-    inner.start(this.#metadata!, {
-      onReceiveMetadata: (metadata) => this.#listener?.onReceiveMetadata?.(metadata),
-      onReceiveMessage: (message: unknown) => this.#listener?.onReceiveMessage?.(message),
-      onReceiveStatus: (end) => {
-        onEnd(end);
-        this.#end(end);
+    this.#sent += 1;
+    const onEnd = (answer: Answer): void => {
+      if (this.#inner === inner) this.#inner = undefined;
+      if (this.#state === 'open') this.#state = 'waiting';
+      settle(answer);
+    };
+    const listener = this.#isUnary
+      ? collectAnswer(onEnd)
+      : relayAnswer(
+          () => this.#listener,
+          (answer, end) => {
+            settle(answer);
+            this.#end(end);
+          },
+        );
+    this.#followTimeout(context, inner);
+    inner.start(this.#metadataOf(this.#sent), listener);
+    this.#script.play(inner, this.#isUnary);
+  }
+
+  /** An attempt that the gate leaves behind is cancelled. */
+  #followTimeout(context: AttemptContext | undefined, inner: NextCallObject): void {
+    const { signal } = context ?? {};
+    if (signal === undefined || signal === this.#over.signal) return;
+    signal.addEventListener(
+      'abort',
+      () => {
+        // The caller's own cancellation goes its own way.
+        if (this.#over.signal.aborted) return;
+        if (this.#inner === inner) this.#inner = undefined;
+        if (this.#state === 'open') this.#state = 'waiting';
+        inner.cancelWithStatus(status.CANCELLED, 'left behind');
       },
+      { once: true },
+    );
+  }
+
+  #metadataOf(attempt: number): Metadata {
+    const metadata = this.#metadata!;
+    if (!this.#isUnary) return metadata;
+    // An attempt may add to it what another must not see.
+    const own = metadata.clone();
+    if (attempt > 1) own.set(PREVIOUS_ATTEMPTS_KEY, String(attempt - 1));
+    return own;
+  }
+
+  /** Of a unary call: the last attempt is the call's. */
+  #deliver(answer: Answer): void {
+    if (this.#state === 'ended' || !this.#isUnary) return;
+    this.#state = 'ended';
+    this.#stopWatching();
+    const { headers, reply, ...end } = answer;
+    // Outside of any promise: what the client's code throws is the client's.
+    process.nextTick(() => {
+      this.#script.drop();
+      if (headers !== undefined) this.#listener?.onReceiveMetadata?.(headers);
+      if (reply !== undefined) this.#listener?.onReceiveMessage?.(reply);
+      this.#end(end);
     });
-    this.#unsent = [];
-    for (const action of this.#backlog.splice(0)) action(inner);
   }
 
   #endByDeadline(): void {
-    const details = 'Deadline exceeded while waiting to be sent';
+    const details =
+      this.#sent === 0
+        ? 'Deadline exceeded while waiting to be sent'
+        : `Deadline exceeded after ${this.#sent} attempts`;
     this.#endBeforeItWasSent(endedStatus(status.DEADLINE_EXCEEDED, details));
   }
 
   #endBeforeItWasSent(end: RefusalStatus): void {
-    if (this.#state === 'ended') return;
+    if (this.#state === 'ended' || this.#state === 'open') return;
     this.#state = 'ended';
-    this.#stopWatching();
     // The gate takes nothing, or gives it back.
-    this.#waiting.abort();
+    this.#over.abort();
     this.#endUnsentSoon(end);
   }
 
   /** As grpc-js does it: never from within a call of the client, and outside of any promise. */
   #endUnsentSoon(end: RefusalStatus): void {
     this.#state = 'ended';
+    this.#stopWatching();
     process.nextTick(() => this.#endUnsent(end));
   }
 
   #endUnsent(end: RefusalStatus): void {
-    this.#state = 'ended';
-    this.#backlog = [];
-    for (const context of this.#unsent.splice(0)) context.callback?.();
+    this.#script.drop();
     // As grpc-js ends a call of a single response that never came.
     if (!this.#options.method_definition.responseStream) this.#listener?.onReceiveMessage?.(null);
     this.#end(end);

@@ -1,33 +1,54 @@
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { RateLimitExceededError, RuntimeClosedError } from '../shared/errors.js';
+import {
+  AttemptTimeoutError,
+  CircuitOpenError,
+  DeadlineExceededError,
+  RateLimitExceededError,
+  RuntimeClosedError,
+} from '../shared/errors.js';
 
-/** Trailing metadata of a call that was refused here and never sent: which stage refused it. */
+/** Trailing metadata of a call that was refused here: which stage refused to send it, or to send it once more. */
 export const REFUSED_KEY = 'spillway-refused';
 /** With it, where known: when to try again, ms. */
 export const RETRY_AFTER_KEY = 'spillway-retry-after-ms';
 
-/** The end of a call that was never sent. grpc-js copies `cause` to the `ServiceError` that callers see. */
+/** The end of a call that was not sent. grpc-js copies `cause` to the `ServiceError` that callers see. */
 export type RefusalStatus = StatusObject & { readonly cause?: unknown };
 
 export interface RefusalContext {
   /** The wait was bounded by the call's deadline, not by a maximum wait. */
   readonly byDeadline: boolean;
+  /** Attempts that had been sent before. */
+  readonly sent: number;
 }
 
 /** The status of a call that the gate turned away, or that could not be started. */
-export function refusalStatus(error: unknown, { byDeadline }: RefusalContext): RefusalStatus {
+export function refusalStatus(error: unknown, { byDeadline, sent }: RefusalContext): RefusalStatus {
   const metadata = new Metadata();
   const message = error instanceof Error ? error.message : String(error);
+  const when = sent === 0 ? 'before it was sent' : `before attempt ${sent + 1} was sent`;
+  const refused = (stage: string, code: status, details: string): RefusalStatus => {
+    metadata.set(REFUSED_KEY, stage);
+    return { code, details, metadata, cause: error };
+  };
   if (error instanceof RateLimitExceededError) {
-    metadata.set(REFUSED_KEY, error.stage);
     metadata.set(RETRY_AFTER_KEY, String(Math.ceil(error.retryAfterMs)));
     const code = byDeadline ? status.DEADLINE_EXCEEDED : status.RESOURCE_EXHAUSTED;
-    return { code, details: `refused before it was sent: ${message}`, metadata, cause: error };
+    return refused(error.stage, code, `refused ${when}: ${message}`);
   }
-  const isClosed = error instanceof RuntimeClosedError;
-  metadata.set(REFUSED_KEY, isClosed ? 'closed' : 'error');
-  const code = isClosed ? status.FAILED_PRECONDITION : status.INTERNAL;
-  return { code, details: `not sent: ${message}`, metadata, cause: error };
+  if (error instanceof CircuitOpenError) {
+    metadata.set(RETRY_AFTER_KEY, String(Math.ceil(error.retryAfterMs)));
+    return refused('circuit', status.UNAVAILABLE, `refused ${when}: ${message}`);
+  }
+  if (error instanceof AttemptTimeoutError || error instanceof DeadlineExceededError) {
+    const wasSent = error instanceof AttemptTimeoutError || error.attempts > 0;
+    if (wasSent)
+      return { code: status.DEADLINE_EXCEEDED, details: message, metadata, cause: error };
+    return refused('deadline', status.DEADLINE_EXCEEDED, `refused ${when}: ${message}`);
+  }
+  if (error instanceof RuntimeClosedError)
+    return refused('closed', status.FAILED_PRECONDITION, `not sent: ${message}`);
+  return refused('error', status.INTERNAL, sent === 0 ? `not sent: ${message}` : message);
 }
 
 /** The status of a call that its caller, or its deadline, ended before it was sent. */

@@ -1,10 +1,19 @@
-import { InterceptingCall, type Interceptor, type Metadata, status } from '@grpc/grpc-js';
+import {
+  InterceptingCall,
+  type Interceptor,
+  type Metadata,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js';
 import { UnknownRpcError } from '../shared/errors.js';
-import type { Verdict } from '../shared/verdict.js';
-import type { Gate } from '../workers/gate.js';
-import type { Outcome } from '../workers/outcome.js';
-import { GatedCall, LONGEST_WAIT_MS, type Pass } from './grpc-gated-call.js';
+import { isVerdict, type Verdict } from '../shared/verdict.js';
+import type { Attempt } from '../workers/attempt-run.js';
+import type { CallOptions, CallRetry } from '../workers/call-options.js';
+import { classifyByError, type Outcome } from '../workers/outcome.js';
+import { GatedCall, LONGEST_WAIT_MS, type Pass, type Passage } from './grpc-gated-call.js';
+import type { Answer } from './grpc-inner-call.js';
 import { REFUSED_KEY } from './grpc-refusal.js';
+import { grpcRetryAfterMs } from './grpc-retry-hint.js';
 
 /** What the callbacks of the interceptor get to see of a call. */
 export interface GrpcCall {
@@ -15,9 +24,23 @@ export interface GrpcCall {
   readonly metadata: Metadata;
 }
 
+/** What a call, or an attempt of a unary call, ended with. */
+export interface GrpcAnswer {
+  readonly call: GrpcCall;
+  /** Of the transport. */
+  readonly status: StatusObject;
+  /** The response, where there is a single one; of a stream its last message. */
+  readonly reply: unknown;
+}
+
+/** What the interceptor needs of a gate. */
+export interface GrpcGate {
+  call<T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T>;
+}
+
 export interface GrpcInterceptorOptions {
   /** What lets calls through: the gate of this thread. */
-  readonly gate: Pick<Gate, 'call'>;
+  readonly gate: GrpcGate;
   /**
    * RPC type of a method's path; undefined: not for the gate. Default: {@link grpcRpcName}, the method's own name in
    * snake case.
@@ -25,10 +48,24 @@ export interface GrpcInterceptorOptions {
   readonly rpc?: (path: string) => string | undefined;
   /** Key that table-level backpressure counts the call for. Default: none. */
   readonly table?: (call: GrpcCall) => bigint | number | string | undefined;
-  /** Permits that the call takes. Default: 1. */
+  /** Peer that the calls go to, as its circuit breaker knows it: the target of the client, say. Default: none. */
+  readonly address?: string | ((call: GrpcCall) => string | undefined);
+  /** Permits that each attempt takes. Default: 1. */
   readonly weight?: (call: GrpcCall) => number;
   /** Longest wait, ms; a call's own deadline bounds it too. Default: what the configuration says. */
   readonly maxWaitMs?: number;
+  /**
+   * Which attempts of a unary call may follow a bad one; `false`: none. Only you know which methods may be done twice.
+   * Default: what the configuration says. Streams are never sent again.
+   */
+  readonly retry?: CallRetry | false | ((call: GrpcCall) => CallRetry | false | undefined);
+  /** Longest that one attempt of a unary call may take, ms; 0: no bound. Default: what the configuration says. */
+  readonly attemptTimeoutMs?: number;
+  /**
+   * What an answer means, where the application's own status says more than the transport's: a reply with status OK that
+   * carries MS_TOO_BUSY is `busy`. Undefined: as {@link classifyGrpcStatus} says.
+   */
+  readonly status?: (answer: GrpcAnswer) => Verdict | undefined;
   /**
    * What to do with an RPC type that the runtime does not know: `pass` sends it ungated, `refuse` ends it with INTERNAL.
    * Default: `pass`.
@@ -47,16 +84,27 @@ export function grpcRpcName(path: string): string {
 
 /**
  * What a status says about the server. RESOURCE_EXHAUSTED is BUSY; no answer in time, or an internal error, is a failure;
- * any other answer, and what the caller cancelled or this package refused, says nothing about it.
+ * any other answer, and what the caller cancelled or this package refused, says nothing about it. With a hint when to come
+ * back (pushback, RetryInfo) it is BUSY or a failure with that hint; UNAVAILABLE, and what would say nothing, is a refusal.
  */
 export function classifyGrpcStatus(end: {
   readonly code: number;
   readonly metadata?: Metadata;
 }): Verdict {
-  if (wasRefusedHere(end)) return 'ignored';
-  switch (end.code) {
-    case status.OK:
-      return 'success';
+  if (end.code === status.OK) return 'success';
+  if (end.code === status.CANCELLED || wasRefusedHere(end)) return 'ignored';
+  const retryAfterMs = end.metadata && grpcRetryAfterMs(end.metadata);
+  const kind = kindOf(end.code);
+  if (retryAfterMs === undefined) return kind;
+  const mayComeBack = Number.isFinite(retryAfterMs);
+  if (kind === 'busy') return { kind, retryAfterMs };
+  if (kind === 'failure' && !(mayComeBack && end.code === status.UNAVAILABLE))
+    return { kind, retryAfterMs };
+  return mayComeBack ? { kind: 'refused', retryAfterMs } : kind;
+}
+
+function kindOf(code: number): 'busy' | 'failure' | 'ignored' {
+  switch (code) {
     case status.RESOURCE_EXHAUSTED:
       return 'busy';
     case status.UNAVAILABLE:
@@ -74,7 +122,7 @@ export function classifyGrpcStatus(end: {
 export function classifyGrpcOutcome(outcome: Outcome<unknown>): Verdict {
   if (outcome.ok) return 'success';
   const error = outcome.error as { code?: unknown; metadata?: Metadata } | null | undefined;
-  if (typeof error?.code !== 'number') return 'failure';
+  if (typeof error?.code !== 'number') return classifyByError(outcome);
   return classifyGrpcStatus(error as { code: number; metadata?: Metadata });
 }
 
@@ -84,36 +132,26 @@ export function wasRefusedHere(end: { readonly metadata?: Metadata }): boolean {
 }
 
 /**
- * A client interceptor that takes every call through a gate before it is sent. A refused call ends with
- * RESOURCE_EXHAUSTED, with the refusal as `cause` of its `ServiceError` and in its metadata (`spillway-refused`,
- * `spillway-retry-after-ms`), and is never counted as BUSY. A call that is cancelled, or whose deadline passes, while it
- * waits ends so at once and takes nothing.
+ * A client interceptor that takes every call through a gate before it is sent, and unary calls again as far as `retry`
+ * allows it. A refused call ends with RESOURCE_EXHAUSTED, or UNAVAILABLE where its circuit is open, with the refusal as
+ * `cause` of its `ServiceError` and in its metadata (`spillway-refused`, `spillway-retry-after-ms`), and is never counted as
+ * BUSY. A call that is cancelled, or whose deadline passes, while it waits ends so at once and takes nothing.
  *
  * @throws TypeError, RangeError for bad options.
  */
 export function createGrpcInterceptor(options: GrpcInterceptorOptions): Interceptor {
-  const { gate, table, weight, maxWaitMs, unknownRpc = 'pass', rpc = grpcRpcName } = options;
+  const { gate, maxWaitMs, unknownRpc = 'pass', rpc = grpcRpcName } = options;
   checkOptions(options);
   return (callOptions, nextCall) => {
     const { path } = callOptions.method_definition;
-    const pass: Pass = async ({ request, metadata, signal, maxWaitMs: patience }, attempt) => {
+    const pass: Pass = async (passage, attempt) => {
       const name = rpc(path);
-      if (name === undefined) return { gated: false };
-      const call: GrpcCall = { path, request, metadata };
-      const key = table?.(call);
-      const admission = {
-        rpc: name,
-        signal,
-        classify: classifyEnd,
-        ...(key !== undefined && { table: key }),
-        ...(weight !== undefined && { weight: weight(call) }),
-        ...(patience !== undefined && { maxWaitMs: patience }),
-      };
+      if (name === undefined) return { answer: undefined };
+      const call: GrpcCall = { path, request: passage.request, metadata: passage.metadata };
       try {
-        await gate.call(admission, attempt);
-        return { gated: true };
+        return { answer: await gate.call(admission(options, name, call, passage), attempt) };
       } catch (error) {
-        if (unknownRpc === 'pass' && error instanceof UnknownRpcError) return { gated: false };
+        if (unknownRpc === 'pass' && error instanceof UnknownRpcError) return { answer: undefined };
         throw error;
       }
     };
@@ -121,23 +159,70 @@ export function createGrpcInterceptor(options: GrpcInterceptorOptions): Intercep
   };
 }
 
-/** Attempts always fulfil, with the status that the call ended with. */
-function classifyEnd(outcome: Outcome<{ code: number; metadata?: Metadata }>): Verdict {
-  return outcome.ok ? classifyGrpcStatus(outcome.value) : 'ignored';
+/** A stream is only admitted, and its end recorded: how long it takes is its own business. */
+const NO_BOUNDS = { retry: false, attemptTimeoutMs: 0, deadlineMs: 0 } as const;
+
+function admission(
+  { table, address, weight, retry, attemptTimeoutMs, status: statusOf }: GrpcInterceptorOptions,
+  rpc: string,
+  call: GrpcCall,
+  { signal, maxWaitMs, leftMs, isUnary }: Passage,
+): CallOptions<Answer> {
+  const key = table?.(call);
+  const peer = typeof address === 'function' ? address(call) : address;
+  const retries = typeof retry === 'function' ? retry(call) : retry;
+  const bounds = {
+    ...(retries !== undefined && { retry: retries }),
+    ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }),
+    ...(leftMs !== undefined && { deadlineMs: leftMs }),
+  };
+  return {
+    rpc,
+    signal,
+    classify: (outcome) => classifyEnd(outcome, call, statusOf),
+    ...(key !== undefined && { table: key }),
+    ...(peer !== undefined && { address: peer }),
+    ...(weight !== undefined && { weight: weight(call) }),
+    ...(maxWaitMs !== undefined && { maxWaitMs }),
+    ...(isUnary ? bounds : NO_BOUNDS),
+  };
+}
+
+/** Attempts always fulfil, with what came back. */
+function classifyEnd(
+  outcome: Outcome<Answer>,
+  call: GrpcCall,
+  statusOf: GrpcInterceptorOptions['status'],
+): Verdict {
+  if (!outcome.ok) return 'ignored';
+  const { reply, headers: _, ...end } = outcome.value;
+  const isTheServers = end.code !== status.CANCELLED && !wasRefusedHere(end);
+  const verdict = isTheServers ? statusOf?.({ call, status: end, reply }) : undefined;
+  if (verdict === undefined) return classifyGrpcStatus(end);
+  if (isVerdict(verdict)) return verdict;
+  throw new TypeError(`status must return a verdict or undefined, got ${String(verdict)}`);
 }
 
 /** Throws here, once, and not in every call. */
 function checkOptions(options: GrpcInterceptorOptions): void {
-  const { gate, maxWaitMs, unknownRpc = 'pass' } = options;
+  const { gate, unknownRpc = 'pass', address, retry } = options;
   if (typeof gate?.call !== 'function') throw new TypeError('gate must be a gate, see attach()');
-  for (const name of ['rpc', 'table', 'weight'] as const) {
+  for (const name of ['rpc', 'table', 'weight', 'status'] as const) {
     const callback: unknown = options[name];
     if (callback !== undefined && typeof callback !== 'function') {
       throw new TypeError(`${name} must be a function, got ${typeof callback}`);
     }
   }
-  if (maxWaitMs !== undefined && !(maxWaitMs >= 0 && maxWaitMs <= LONGEST_WAIT_MS)) {
-    throw new RangeError(`maxWaitMs must be from 0 to ${LONGEST_WAIT_MS}, got ${maxWaitMs}`);
+  if (address !== undefined && typeof address !== 'string' && typeof address !== 'function')
+    throw new TypeError(`address must be a string or a function, got ${typeof address}`);
+  const isRetry = retry === false || typeof retry === 'object' || typeof retry === 'function';
+  if (retry !== undefined && (!isRetry || retry === null))
+    throw new TypeError(`retry must be an object, a function or false, got ${String(retry)}`);
+  for (const name of ['maxWaitMs', 'attemptTimeoutMs'] as const) {
+    const ms = options[name];
+    if (ms !== undefined && !(ms >= 0 && ms <= LONGEST_WAIT_MS)) {
+      throw new RangeError(`${name} must be from 0 to ${LONGEST_WAIT_MS}, got ${ms}`);
+    }
   }
   if (unknownRpc !== 'pass' && unknownRpc !== 'refuse') {
     throw new TypeError(`unknownRpc must be 'pass' or 'refuse', got ${String(unknownRpc)}`);
