@@ -24,7 +24,7 @@ export interface PairStoreParts {
 
 /** A floor far below any that is configured; a rate has to fit the arena's words. */
 const LEAST_QPS = 1e-6;
-/** Texts of long keys that are remembered; beyond it the oldest half is dropped. */
+/** Texts of long keys that are remembered; beyond it the oldest half is dropped, but for those with a limit. */
 const MAX_LONG_KEYS = 4096;
 
 export class PairStore implements PairSource, LimitPort {
@@ -130,11 +130,16 @@ export class PairStore implements PairSource, LimitPort {
   }
 
   #rememberLong(id: string, cell: number): void {
+    // Anew, so that it is among the youngest.
+    this.#longKeys.delete(id);
     if (this.#longKeys.size >= MAX_LONG_KEYS) {
       let drop = MAX_LONG_KEYS / 2;
-      for (const key of this.#longKeys.keys()) {
-        if (drop-- === 0) break;
+      for (const [key, old] of this.#longKeys) {
+        if (drop === 0) break;
+        // Its limit is to be removed by this text one day.
+        if (this.#limitOf(old) > 0) continue;
         this.#longKeys.delete(key);
+        drop -= 1;
       }
     }
     this.#longKeys.set(id, cell);
