@@ -1,10 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { describeValue } from '../shared/quota.js';
-import { isVerdict, type Verdict, verdictKind } from '../shared/verdict.js';
+import { type Verdict, verdictKind } from '../shared/verdict.js';
 import type { UndiciResponse } from './undici-message.js';
+import { PeerJudge } from './undici-peer-judge.js';
 import type { RelayController } from './undici-relay-controller.js';
-import { classifyHttpStatus, classifyUndiciError } from './undici-verdict.js';
 
 type Controller = Dispatcher.DispatchController;
 type Headers = UndiciResponse['headers'];
@@ -40,15 +39,13 @@ export interface AttemptHost {
 export class RequestAttempt implements Dispatcher.DispatchHandler {
   readonly settled: Promise<UndiciResponse>;
   readonly #host: AttemptHost;
+  readonly #judge: PeerJudge;
   /** Whether another attempt may follow. */
   readonly #mayRetry: boolean;
   #state: State = 'open';
   #controller: Controller | undefined;
-  /** Addresses that have answered, where undici follows redirects below. */
-  #history: readonly URL[] = [];
   #response: UndiciResponse | undefined;
   #verdict: Verdict = 'ignored';
-  #fault: { readonly error: unknown } | undefined;
   #isSettled = false;
   #isHandlersFault = false;
   #hasFailed = false;
@@ -62,6 +59,7 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
 
   constructor(host: AttemptHost, mayRetry: boolean) {
     this.#host = host;
+    this.#judge = new PeerJudge((response) => host.classify(response));
     this.#mayRetry = mayRetry;
     this.settled = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -75,7 +73,8 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
 
   /** Once it has settled. @throws what the user's classifier threw. */
   verdict(): Verdict {
-    if (this.#fault !== undefined) throw this.#fault.error;
+    const { fault } = this.#judge;
+    if (fault !== undefined) throw fault.error;
     return this.#verdict;
   }
 
@@ -130,8 +129,7 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Controller, context: unknown): void {
     this.#controller = controller;
-    const { history } = (context ?? {}) as { readonly history?: readonly URL[] };
-    if (Array.isArray(history)) this.#history = history;
+    this.#judge.follow(context);
     if (this.#state === 'dropped') controller.abort(this.#dropReason as Error);
     else this.#tell(() => this.#host.onStart(controller, context));
   }
@@ -172,10 +170,10 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
     const response = { status, headers, trailers: undefined };
     this.#response = response;
     this.#statusMessage = statusMessage;
-    const verdict = this.#judge(response);
+    const verdict = this.#judge.response(response);
     if (verdict === undefined) {
       // The classifier has failed: the request ends with what it threw.
-      controller.abort(this.#fault?.error as Error);
+      controller.abort(this.#judge.fault?.error as Error);
       return;
     }
     this.#verdict = verdict;
@@ -212,9 +210,10 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
     const { handler, relay } = this.#host;
     const response = { ...(this.#response as UndiciResponse), trailers: trailers ?? {} };
     if (!this.#isSettled && verdictKind(this.#verdict) === 'success') {
-      const said = Object.keys(response.trailers).length === 0 ? 'success' : this.#judge(response);
+      const said =
+        Object.keys(response.trailers).length === 0 ? 'success' : this.#judge.response(response);
       if (said === undefined) {
-        this.onResponseError(controller, this.#fault?.error as Error);
+        this.onResponseError(controller, this.#judge.fault?.error as Error);
         return;
       }
       this.#verdict = said;
@@ -233,11 +232,12 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
     // undici also says so when a handler has thrown at the end.
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    const shown = (this.#fault?.error ?? error) as Error;
+    const { fault } = this.#judge;
+    const shown = (fault === undefined ? error : fault.error) as Error;
     const isForSender = this.#state !== 'dropped';
     const isOpen = this.#state === 'open';
     const wasEnded = this.#state === 'ended';
-    if (!this.#isSettled) this.#settle(this.#verdictOf(error), () => this.#reject(shown));
+    if (!this.#isSettled) this.#settle(this.#blame(error), () => this.#reject(shown));
     // Whoever decides on another attempt tells the sender if there is none.
     if (!isForSender || (isOpen && this.#mayRetry && !this.#host.relay.aborted)) return;
     this.#state = 'ended';
@@ -245,36 +245,11 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
     this.#host.handler.onResponseError?.(this.#host.relay, shown);
   }
 
-  /** @returns undefined: the user's classifier has failed. */
-  #judge(response: UndiciResponse): Verdict | undefined {
-    try {
-      const said: unknown = this.#host.classify(response);
-      if (said === undefined) return this.#aboutPeer(classifyHttpStatus(response));
-      if (isVerdict(said)) return said;
-      throw new TypeError(`classify must return a verdict or nothing, got ${describeValue(said)}`);
-    } catch (error) {
-      this.#fault = { error };
-      return undefined;
-    }
-  }
-
-  #verdictOf(error: unknown): Verdict {
+  /** The sender's own doing is known by what it did, not by the shape of the error. */
+  #blame(error: unknown): Verdict {
     const { relay } = this.#host;
-    // The sender's own doing is known by what it did, not by the shape of the error.
-    if (relay.aborted || this.#isHandlersFault || this.#host.isOwnFault(error)) return 'ignored';
-    return this.#aboutPeer(classifyUndiciError(error));
-  }
-
-  #aboutPeer(verdict: Verdict): Verdict {
-    return verdictKind(verdict) === 'failure' && this.#hasStrayed() ? 'ignored' : verdict;
-  }
-
-  /** Whether the peer that was asked has sent the request on to another one, which is the one that failed. */
-  #hasStrayed(): boolean {
-    const [first] = this.#history;
-    if (first === undefined) return false;
-    // Before the head there is no telling where the redirect has led.
-    return this.#response === undefined || this.#history.at(-1)?.origin !== first.origin;
+    const isOwn = relay.aborted || this.#isHandlersFault || this.#host.isOwnFault(error);
+    return isOwn ? 'ignored' : this.#judge.error(error);
   }
 
   #settle(verdict: Verdict, settle: () => void): void {

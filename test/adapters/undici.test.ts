@@ -174,7 +174,6 @@ describe('a request', () => {
       response.end('ok');
     };
     const wrong = gated({ classify: () => 'fine' as never });
-    expect(await failureOf(send({}, wrong))).toThrowError;
     expect(await failureOf(send({}, wrong))).toMatchObject({
       message: "classify must return a verdict or nothing, got 'fine'",
     });
@@ -395,6 +394,29 @@ describe('a response', () => {
     await turns(() => gate.verdicts.length === 4);
     expect(gate.verdicts).toEqual(['ignored', 'ignored', 'ignored', 'ignored']);
   });
+
+  it.each(['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd'] as const)(
+    'whose reader throws in %s says nothing about the peer',
+    async (name) => {
+      const thrown = new Error(name);
+      const failure = await new Promise<Error>((resolve) => {
+        gated().dispatch(
+          { origin: service.origin, path: '/', method: 'GET' },
+          {
+            onRequestStart: () => {},
+            onResponseError: (_controller, error) => resolve(error),
+            [name]: () => {
+              throw thrown;
+            },
+          },
+        );
+      });
+      expect(failure).toBe(thrown);
+      await turns(() => gate.verdicts.length > 0);
+      // At the end, the peer has done its part.
+      expect(gate.verdicts).toEqual([name === 'onResponseEnd' ? 'success' : 'ignored']);
+    },
+  );
 
   it('is paused and resumed by its reader', async () => {
     const size = 100_000;
