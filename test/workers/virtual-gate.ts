@@ -1,4 +1,4 @@
-import { createArena } from '../../src/shared/arena.js';
+import { type Arena, createArena } from '../../src/shared/arena.js';
 import { circuitsInArena } from '../../src/shared/breaker/circuits-in-arena.js';
 import { KeyDirectory } from '../../src/shared/key-directory.js';
 import { CALL_STATS } from '../../src/shared/layout.js';
@@ -21,6 +21,7 @@ import { ThreadContext } from '../../src/workers/thread-context.js';
 /** Real gates on a real arena, in virtual time: no threads, no control thread; `configure` does its part. */
 export interface VirtualGates {
   readonly time: VirtualTime;
+  readonly arena: Arena;
   /** As of one more thread. */
   gate(options?: { readonly classify?: Classifier; readonly random?: () => number }): Gate;
   configure(patch: ConfigPatch): void;
@@ -48,6 +49,7 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
 
   return {
     time,
+    arena,
     gate({ classify, random } = {}) {
       const { layout } = arena;
       const owner = gates.length;
