@@ -17,7 +17,6 @@ import { applyConfig } from './apply-config.js';
 import { attach, attachedGate } from './attach.js';
 import { clockEpoch, createClock } from './clock.js';
 import type { ConfigPatch, RuntimeOptions } from './config/options.js';
-import { resolveConfig } from './config/resolve-config.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { ControlThread } from './control-thread.js';
 import type { Gate } from './gate.js';
@@ -41,6 +40,8 @@ const DRAIN_POLL_MS = 5;
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const cores = availableParallelism();
+  // Here, because a thread that only attaches need not load the schema library.
+  const { resolveConfig } = await import('./config/resolve-config.js');
   const config = resolveConfig(options, cores);
   const {
     arena,

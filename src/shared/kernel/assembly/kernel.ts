@@ -15,6 +15,11 @@ const TIME: u64 = 0x3ffffffffffffff
 const MAX_DEBT: u64 = 31536000000000000 // a year: no sum of debts reaches the epoch bits
 const MAX_COST: u64 = 0x4000000000000000 // beyond any debt and any burst, and no sum with a time wraps
 
+// Turns after a lost swap, about 0.3 us: measured, two cores on one bucket take twice as many this way. The look at a
+// word that others may write keeps the compiler from dropping the loop.
+const BACKOFF: i32 = 1024
+const NEVER: u64 = 1
+
 const REFUSED: i32 = 0
 const GRANTED: i32 = 1
 const NOT_ENFORCED: i32 = 2
@@ -98,7 +103,9 @@ const REFUSALS: usize = 40
       if (out) leaveUndo(out, epoch | begin, epoch | next)
       return GRANTED
     }
-    word = seen
+    // Another core has the line: let it take a few more before fetching it back, instead of fighting over each one.
+    for (let turn = 0; turn < BACKOFF; turn++) if (atomic.load<u64>(CLOCK) == NEVER) break
+    word = atomic.load<u64>(bucket)
   }
 }
 
