@@ -343,6 +343,21 @@ describe('a response', () => {
     expect(gate.asked.map(({ signal }) => signal?.aborted)).toEqual([true, true]);
   });
 
+  it('that the sender no longer waits for says nothing about the peer, whatever the reason', async () => {
+    service.answer = () => {};
+    const reasons = [new Error('enough'), 'a string', { code: 'ECONNRESET' }, undefined];
+    for (const reason of reasons) {
+      const controller = new AbortController();
+      const sent = send({ signal: controller.signal });
+      const before = service.seen.length;
+      await turns(() => service.seen.length > before);
+      controller.abort(reason);
+      expect(await failureOf(sent)).toBe(controller.signal.reason);
+    }
+    await turns(() => gate.verdicts.length === reasons.length);
+    expect(gate.verdicts).toEqual(['ignored', 'ignored', 'ignored', 'ignored']);
+  });
+
   it.each([
     ['before its head', false],
     ['in its middle', true],
