@@ -153,14 +153,15 @@ export class CircuitKeeper {
     });
   }
 
-  #drop({ index, word, state, salt }: ListedCircuit): boolean {
+  #drop({ index, word, state, salt, touchedAtMs }: ListedCircuit): boolean {
     // Calls of before are late for ever: of before it closed, or of before now if it has not.
     const epoch = state.kind === 'closed' ? state.closedEpoch : this.beginEpoch();
     if (epoch !== undefined) this.#forgotten.note(salt, epoch);
-    return this.#keeper.remove(
-      index,
-      (at) => this.#cells.word(this.#directory.cellAt(at)) !== word,
-    );
+    return this.#keeper.remove(index, (at) => {
+      const cell = this.#directory.cellAt(at);
+      // It may have moved on and come back to the same word.
+      return this.#cells.word(cell) !== word || this.#cells.touchedAtMs(cell) !== touchedAtMs;
+    });
   }
 
   /** Epochs wrap. Long before a closing would look like one to come, it has none: no call of before it is left. */

@@ -110,9 +110,10 @@ export class Circuits {
         case 'probe': {
           const { next: probing, replacesLost } = admission;
           this.#cells.noteOpened(cell, probing.openedAtMs);
+          // Before the swap: who sees the new word sees that it is not idle.
+          this.#cells.touch(cell, nowMs);
           // Claims the probe: of all who saw it due one gets it.
           if (!this.#cells.swap(cell, word, packCircuit(probing))) continue;
-          this.#cells.touch(cell, nowMs);
           if (this.#stands(place, cell)) return { kind: 'probe', place, probing, replacesLost };
         }
       }
@@ -151,8 +152,8 @@ export class Circuits {
       const cell = this.#locateOrInsert(place);
       if (cell === 0) return false;
       const isolated = packCircuit({ kind: 'isolated', sinceMs: wholeTick(nowMs) });
-      if (!this.#cells.swap(cell, this.#cells.word(cell), isolated)) continue;
       this.#cells.touch(cell, nowMs);
+      if (!this.#cells.swap(cell, this.#cells.word(cell), isolated)) continue;
       if (!this.#stands(place, cell)) continue;
       this.#beginEpoch();
       return true;
@@ -169,8 +170,8 @@ export class Circuits {
       const closedEpoch = this.#beginEpoch();
       this.#cells.clearWindow(cell);
       const closed = packCircuit({ kind: 'closed', failures: 0, closedEpoch });
-      if (!this.#cells.swap(cell, word, closed)) continue;
       this.#cells.touch(cell, nowMs);
+      if (!this.#cells.swap(cell, word, closed)) continue;
       return true;
     }
   }
@@ -217,8 +218,9 @@ export class Circuits {
         next = { ...next, closedEpoch: this.#beginEpoch() };
         this.#cells.clearWindow(cell);
       }
-      if (next !== state && !this.#cells.swap(cell, word, packCircuit(next))) continue;
+      // Before the swap: who sees the new word sees that it is not idle.
       this.#cells.touch(cell, nowMs);
+      if (next !== state && !this.#cells.swap(cell, word, packCircuit(next))) continue;
       const isFirst = effect === 'failed' && state.kind === 'closed' && state.failures === 0;
       // After the swap: who looks again finds it.
       if (effect === 'opened' || isFirst) this.#beginEpoch();
