@@ -5,7 +5,8 @@
  */
 import type { StageName } from '../shared/explanation.js';
 import type { TableKey } from '../shared/table-key.js';
-import type { VerdictKind } from '../shared/verdict.js';
+import { cancelAll, type Hold, type Taken } from './hold.js';
+import type { HostLimiter } from './host-limiter.js';
 
 /** One attempt on its way through the stages. */
 export interface Admitted {
@@ -16,17 +17,8 @@ export interface Admitted {
   readonly address: string | undefined;
   readonly weight: number;
   readonly signal: AbortSignal | undefined;
-}
-
-/** What a stage took for an attempt. */
-export interface Hold {
-  readonly waitedNs: number;
-  /** The attempt starts now. */
-  spend(): void;
-  /** It will not start. */
-  cancel(): void;
-  /** It has ended, after it was spent; for stages that want to know how. */
-  settle?(verdict: VerdictKind): void;
+  /** Of the RPC type, where it is known already. */
+  readonly limiter?: HostLimiter;
 }
 
 export interface AdmissionStage {
@@ -49,24 +41,24 @@ export function admit(
   call: Admitted,
   maxWaitMs: number,
   onPassed?: OnPassed,
-): Hold[] | Promise<Hold[]> {
-  for (const stage of stages) stage.precheck?.(call);
-  const holds: Hold[] = [];
+): Taken | undefined | Promise<Taken | undefined> {
+  for (let at = 0; at < stages.length; at++) (stages[at] as AdmissionStage).precheck?.(call);
+  let taken: Taken | undefined;
   try {
     for (let at = 0; at < stages.length; at++) {
       const stage = stages[at] as AdmissionStage;
-      const entered = stage.enter(call, maxWaitMs);
-      if (entered === undefined) continue;
-      if (entered instanceof Promise)
-        return goOn({ stages, call, maxWaitMs, onPassed, holds }, at, entered);
-      holds.push(entered);
-      onPassed?.(stage.name, entered.waitedNs);
+      const hold = stage.enter(call, maxWaitMs);
+      if (hold === undefined) continue;
+      if (hold instanceof Promise)
+        return goOn({ stages, call, maxWaitMs, onPassed, taken }, at, hold);
+      taken = { hold, before: taken };
+      onPassed?.(stage.name, hold.waitedNs);
     }
   } catch (refusal) {
-    cancelAll(holds);
+    cancelAll(taken);
     throw refusal;
   }
-  return holds;
+  return taken;
 }
 
 interface Admission {
@@ -74,19 +66,20 @@ interface Admission {
   readonly call: Admitted;
   readonly maxWaitMs: number;
   readonly onPassed: OnPassed | undefined;
-  readonly holds: Hold[];
+  readonly taken: Taken | undefined;
 }
 
 /** From the first stage on that makes the attempt wait. */
 async function goOn(
-  { stages, call, maxWaitMs, onPassed, holds }: Admission,
+  { stages, call, maxWaitMs, onPassed, taken: before }: Admission,
   at: number,
   waiting: Promise<Hold | undefined>,
-): Promise<Hold[]> {
+): Promise<Taken | undefined> {
+  let taken = before;
   let leftMs = maxWaitMs;
   const keep = (stage: AdmissionStage, hold: Hold | undefined): void => {
     if (hold === undefined) return;
-    holds.push(hold);
+    taken = { hold, before: taken };
     leftMs = Math.max(leftMs - hold.waitedNs / 1e6, 0);
     onPassed?.(stage.name, hold.waitedNs);
   };
@@ -99,21 +92,8 @@ async function goOn(
       keep(stage, entered instanceof Promise ? await entered : entered);
     }
   } catch (refusal) {
-    cancelAll(holds);
+    cancelAll(taken);
     throw refusal;
   }
-  return holds;
-}
-
-export function spendAll(holds: readonly Hold[]): void {
-  for (const hold of holds) hold.spend();
-}
-
-/** In reverse order: each gives back what was taken last. */
-export function cancelAll(holds: readonly Hold[]): void {
-  for (let at = holds.length - 1; at >= 0; at--) (holds[at] as Hold).cancel();
-}
-
-export function settleAll(holds: readonly Hold[], verdict: VerdictKind): void {
-  for (const hold of holds) hold.settle?.(verdict);
+  return taken;
 }

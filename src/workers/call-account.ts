@@ -19,7 +19,7 @@ export class CallAccount {
 
   /** An attempt has ended. BUSY is told to the control thread. */
   ended(verdict: VerdictKind): void {
-    if (verdict === 'success') this.count('SUCCESS');
+    if (verdict === 'success') this.#thread.count(this.#at + CALL_STATS.SUCCESS, 1);
     else if (verdict === 'busy') this.#busy.report(this.#rpcId);
     else if (verdict === 'failure') this.count('FAILURE');
     else if (verdict === 'refused') this.count('REFUSED');

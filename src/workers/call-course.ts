@@ -10,12 +10,12 @@ import {
 } from '../shared/errors.js';
 import { decideRetry } from '../shared/retry-policy.js';
 import type { Verdict } from '../shared/verdict.js';
-import type { Hold } from './admission.js';
 import { type EndedAttempt, withCause } from './attempt-run.js';
 import type { Bound } from './attempt-scope.js';
 import type { CallLine } from './call-line.js';
 import type { PlannedCall } from './call-options.js';
 import type { CallRecorder } from './call-recorder.js';
+import type { Taken } from './hold.js';
 import type { Outcome } from './outcome.js';
 import type { ThreadContext } from './thread-context.js';
 
@@ -53,8 +53,8 @@ export class CallCourse<T> {
   }
 
   /** The stages have let the attempt through; throws when it must not start any more. */
-  admitted(holds: readonly Hold[]): void {
-    for (const { waitedNs } of holds) this.#waitedNs += waitedNs;
+  admitted(taken: Taken | undefined): void {
+    for (let at = taken; at !== undefined; at = at.before) this.#waitedNs += at.hold.waitedNs;
     this.#call.signal?.throwIfAborted();
     if (this.#thread.closing()) throw new RuntimeClosedError();
     if (this.#leftMs() <= 0) throw this.#deadlineExceeded();

@@ -12,13 +12,16 @@ import type { HostLimiter } from './host-limiter.js';
 import type { ThreadContext } from './thread-context.js';
 
 export class CallLine {
+  readonly limiter: HostLimiter;
   readonly account: CallAccount;
   readonly #thread: ThreadContext;
   readonly #attempts: number;
+  /** Undefined until the first call that may be retried. */
   #balance: RetryBalance | undefined;
 
   constructor(thread: ThreadContext, limiter: HostLimiter, account: CallAccount) {
     this.#thread = thread;
+    this.limiter = limiter;
     this.account = account;
     this.#attempts = thread.place.stats(limiter.id, 'host') + STATS.CALLS;
   }

@@ -5,6 +5,7 @@ import type { Settings } from '../shared/settings.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
 import type { RetriableKind } from '../shared/verdict.js';
 import type { Admitted } from './admission.js';
+import type { HostLimiter } from './host-limiter.js';
 import type { Classifier } from './outcome.js';
 import { checkMs, checkSignal } from './wait-options.js';
 
@@ -45,6 +46,7 @@ export interface CallRetry {
 
 /** A call with everything decided that can be decided before it begins. */
 export interface PlannedCall extends Admitted {
+  readonly limiter: HostLimiter;
   readonly maxWaitMs: number;
   readonly terms: RetryTerms;
   readonly attemptTimeoutMs: number;
@@ -62,18 +64,26 @@ const NO_RETRIES: RetryTerms = {
 };
 const MOST_ATTEMPTS = 100;
 
+/** The RPC type of a call. @throws TypeError. */
+export function rpcOf(options: CallOptions<never>): string {
+  if (typeof options === 'object' && options !== null) return options.rpc;
+  throw new TypeError(`options must be an object with an rpc, got ${describeValue(options)}`);
+}
+
 /** @throws TypeError, RangeError that name field, rule and what came. */
-export function planCall(options: CallOptions<never>, settings: Settings): PlannedCall {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`options must be an object with an rpc, got ${describeValue(options)}`);
-  }
+export function planCall(
+  options: CallOptions<never>,
+  settings: Settings,
+  limiter: HostLimiter,
+): PlannedCall {
   const { rpc, weight, maxWaitMs, classify, retry, attemptTimeoutMs, deadlineMs, explain } =
     options;
   const table = options.table ?? undefined;
   const address = options.address ?? undefined;
   if (classify !== undefined && typeof classify !== 'function')
     throw new TypeError(`classify must be a function, got ${describeValue(classify)}`);
-  if (table !== undefined) canonicalKey(table);
+  // A safe integer needs no text to be right.
+  if (table !== undefined && !Number.isSafeInteger(table)) canonicalKey(table);
   if (address !== undefined && (typeof address !== 'string' || address === ''))
     throw new TypeError(
       `address must be a string that names a peer, got ${describeValue(address)}`,
@@ -86,6 +96,7 @@ export function planCall(options: CallOptions<never>, settings: Settings): Plann
     address,
     weight: weight === undefined ? 1 : checkWeight(weight, 'weight'),
     signal: checkSignal(options.signal),
+    limiter,
     maxWaitMs: checkMs(maxWaitMs, 'maxWaitMs') ?? settings.maxWaitMs,
     terms: retry === undefined ? settings.retry : planRetries(retry, settings.retry),
     attemptTimeoutMs:

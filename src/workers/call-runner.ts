@@ -4,19 +4,13 @@ import type { Explained } from '../shared/explanation.js';
 import { THREAD } from '../shared/layout.js';
 import { describeValue } from '../shared/quota.js';
 import { verdictKind } from '../shared/verdict.js';
-import {
-  type AdmissionStage,
-  admit,
-  cancelAll,
-  type Hold,
-  settleAll,
-  spendAll,
-} from './admission.js';
+import { type AdmissionStage, admit } from './admission.js';
 import { type Attempt, type EndedAttempt, judge, runAttempt } from './attempt-run.js';
 import { CallCourse, hintOf } from './call-course.js';
 import type { CallLine } from './call-line.js';
-import { type CallOptions, type PlannedCall, planCall } from './call-options.js';
+import { type CallOptions, type PlannedCall, planCall, rpcOf } from './call-options.js';
 import { CallRecorder } from './call-recorder.js';
+import { cancelAll, settleAll, spendAll, type Taken } from './hold.js';
 import { type Classifier, classifyByError, type Outcome } from './outcome.js';
 import { Pauses } from './pauses.js';
 import { isThenable } from './thenable.js';
@@ -60,23 +54,24 @@ export class CallRunner {
   async run<T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T | Explained<T>> {
     const { thread, stages, lineOf } = this.#parts;
     const settings = thread.settings();
-    const call = planCall(options, settings);
+    const line = lineOf(rpcOf(options));
+    const call = planCall(options, settings, line.limiter);
     if (typeof attempt !== 'function')
       throw new TypeError(`attempt must be a function, got ${describeValue(attempt)}`);
-    const line = lineOf(call.rpc);
     if (thread.closing()) throw new RuntimeClosedError();
     const { signal } = call;
     const classify = options.classify ?? (this.#classify as Classifier<T>);
-    const job: Job<T> = { call, line, attempt, classify };
     thread.count(this.#active, 1);
     try {
       if (call.terms.maxAttempts > 1) line.depositCall(settings.retry);
-      if (call.explain) return await this.#explained(job);
-      if (call.attemptTimeoutMs !== 0 || call.deadlineMs !== 0) return await this.#attempts(job);
+      if (call.explain) return await this.#explained({ call, line, attempt, classify });
+      if (call.attemptTimeoutMs !== 0 || call.deadlineMs !== 0)
+        return await this.#attempts({ call, line, attempt, classify });
       signal?.throwIfAborted();
-      const holds = admit(stages, call, call.maxWaitMs);
-      if (holds instanceof Promise) return await this.#attempts(job, holds);
-      spendAll(holds);
+      const taken = admit(stages, call, call.maxWaitMs);
+      if (taken instanceof Promise)
+        return await this.#attempts({ call, line, attempt, classify }, taken);
+      spendAll(taken);
       line.goesOut();
       let outcome: Outcome<T>;
       try {
@@ -86,9 +81,9 @@ export class CallRunner {
         outcome = { ok: false, error };
       }
       const ended = judge(outcome, classify, signal);
-      this.#record(line, holds, ended);
+      this.#record(line, taken, ended);
       if (ended.verdict === 'success' && outcome.ok) return outcome.value;
-      return await this.#attempts(job, ended);
+      return await this.#attempts({ call, line, attempt, classify }, ended);
     } finally {
       thread.count(this.#active, -1);
     }
@@ -115,7 +110,7 @@ export class CallRunner {
   /** @param from how far the first attempt has come: its stages hold it, or it has ended; undefined: it has not begun. */
   async #attempts<T>(
     job: Job<T>,
-    from?: Promise<Hold[]> | EndedAttempt<T>,
+    from?: Promise<Taken | undefined> | EndedAttempt<T>,
     recorder?: CallRecorder,
   ): Promise<T> {
     const { thread, random } = this.#parts;
@@ -143,25 +138,25 @@ export class CallRunner {
   async #attempt<T>(
     { call, line, attempt, classify }: Job<T>,
     course: CallCourse<T>,
-    begun: Promise<Hold[]> | undefined,
+    begun: Promise<Taken | undefined> | undefined,
     recorder: CallRecorder | undefined,
   ): Promise<EndedAttempt<T>> {
     const { thread, stages } = this.#parts;
-    let holds: Hold[] = [];
+    let taken: Taken | undefined;
     try {
       recorder?.admitting(course.attempt, thread.settings().version);
       call.signal?.throwIfAborted();
       const passed = recorder?.passed.bind(recorder);
       const entering = begun ?? admit(stages, call, course.patienceMs(), passed);
-      holds = entering instanceof Promise ? await entering : entering;
-      course.admitted(holds);
+      taken = entering instanceof Promise ? await entering : entering;
+      course.admitted(taken);
     } catch (error) {
-      cancelAll(holds);
+      cancelAll(taken);
       const refusal = course.refusal(error);
       recorder?.refused(refusal, call.signal);
       throw refusal;
     }
-    spendAll(holds);
+    spendAll(taken);
     line.goesOut();
     recorder?.started();
     const ended = await runAttempt(thread, attempt, {
@@ -171,14 +166,14 @@ export class CallRunner {
       classify,
       onLate: () => line.account.count('LATE'),
     });
-    this.#record(line, holds, ended);
+    this.#record(line, taken, ended);
     recorder?.ended(verdictKind(ended.verdict), hintOf(ended.verdict));
     return ended;
   }
 
-  #record<T>(line: CallLine, holds: readonly Hold[], { verdict }: EndedAttempt<T>): void {
+  #record<T>(line: CallLine, taken: Taken | undefined, { verdict }: EndedAttempt<T>): void {
     const kind = verdictKind(verdict);
-    settleAll(holds, kind);
+    settleAll(taken, kind);
     line.account.ended(kind);
   }
 }

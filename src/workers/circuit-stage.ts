@@ -2,16 +2,20 @@
  * The circuit stage: refuses before anything is taken, and once more as the last one before the attempt, when it is let
  * through or is the probe. What the attempt came to settles it.
  */
-import type { CircuitPermit } from '../shared/breaker/circuit-place.js';
+import type { CircuitPermit, CircuitPlace } from '../shared/breaker/circuit-place.js';
 import type { CircuitRefusal } from '../shared/breaker/circuits.js';
 import { CircuitOpenError } from '../shared/errors.js';
 import type { VerdictKind } from '../shared/verdict.js';
-import type { AdmissionStage, Admitted, Hold } from './admission.js';
+import type { AdmissionStage, Admitted } from './admission.js';
+import type { Hold } from './hold.js';
 import type { ThreadCircuits } from './thread-circuits.js';
 
 export class CircuitStage implements AdmissionStage {
   readonly name = 'circuit';
   readonly #circuits: ThreadCircuits;
+  /** The last one that was looked at: a call that need not wait is looked at twice in a row. */
+  #address: string | undefined;
+  #place: CircuitPlace | undefined;
 
   constructor(circuits: ThreadCircuits) {
     this.#circuits = circuits;
@@ -19,15 +23,22 @@ export class CircuitStage implements AdmissionStage {
 
   precheck({ address }: Admitted): void {
     if (address === undefined) return;
-    const refusal = this.#circuits.refusal(this.#circuits.place(address));
+    const refusal = this.#circuits.refusal(this.#placeOf(address));
     if (refusal !== undefined) throw circuitOpen(refusal);
   }
 
   enter({ address }: Admitted): Hold | undefined {
     if (address === undefined) return undefined;
-    const admitted = this.#circuits.admit(this.#circuits.place(address));
+    const admitted = this.#circuits.admit(this.#placeOf(address));
     if (admitted.kind === 'refused') throw circuitOpen(admitted);
     return new CircuitHold(this.#circuits, admitted);
+  }
+
+  #placeOf(address: string): CircuitPlace {
+    if (this.#place !== undefined && this.#address === address) return this.#place;
+    this.#place = this.#circuits.place(address);
+    this.#address = address;
+    return this.#place;
   }
 }
 

@@ -176,6 +176,7 @@ export class Gate {
     for (const limiter of this.#limiters.values()) limiter.close(reason);
     for (const bound of this.#bound.values()) bound.refresh();
     this.#parts.tables.rejectAll(reason);
+    this.#lines.clear();
     this.#calls.close(reason);
     this.#parts.circuits.leave();
     this.#parts.detach();
@@ -208,9 +209,9 @@ export class Gate {
   }
 
   #line(rpc: string): CallLine {
-    const limiter = this.#limiter(rpc);
     const known = this.#lines.get(rpc);
     if (known !== undefined) return known;
+    const limiter = this.#limiter(rpc);
     const { thread, busy } = this.#parts;
     const line = new CallLine(thread, limiter, new CallAccount(thread, busy, limiter.id));
     this.#lines.set(rpc, line);

@@ -12,6 +12,7 @@ import { checkWeight } from '../shared/quota.js';
 import { rpcMarks } from '../shared/rpc-names.js';
 import { impossible } from '../shared/token-bucket.js';
 import { QueuedBucket } from './queued-bucket.js';
+import { SpotHold } from './spot-hold.js';
 import type { ThreadContext } from './thread-context.js';
 import type { WaitHistograms } from './wait-histograms.js';
 import { checkMaxWait, checkSignal } from './wait-options.js';
@@ -135,6 +136,20 @@ export class HostLimiter {
     if (Number.isNaN(wait)) return { waitMs: 0 };
     this.#limiter.spendTokens(n);
     return { waitMs: wait / 1e6 };
+  }
+
+  /**
+   * Takes `n` permits on the spot for a call that has not started yet; undefined when it has to wait, or something else
+   * has to be seen to: then `enter` does.
+   */
+  holdNow(n: number, signal: AbortSignal | undefined): SpotHold | undefined {
+    // Whoever waits in this thread goes first.
+    if (this.#closed !== undefined || this.#queue.size > 0 || signal?.aborted === true)
+      return undefined;
+    const now = this.#thread.nowNs();
+    const code = this.#kernel.hold(this.#bucket, this.#stats, this.#thread.scratch, now, n);
+    if (code !== TakeCode.GRANTED) return undefined;
+    return new SpotHold(this.#thread, this.#limiter, n);
   }
 
   /** Takes `n` permits for a call that has not started yet: to be spent or cancelled. */

@@ -1,5 +1,6 @@
 /** The host stage: one permit of the RPC type's bucket, or as many as the call weighs. */
-import type { AdmissionStage, Admitted, Hold } from './admission.js';
+import type { AdmissionStage, Admitted } from './admission.js';
+import type { Hold } from './hold.js';
 import type { HostLimiter } from './host-limiter.js';
 import type { Grant } from './wait-queue.js';
 
@@ -12,7 +13,9 @@ export class HostStage implements AdmissionStage {
   }
 
   enter(call: Admitted, maxWaitMs: number): Hold | Promise<Hold> {
-    const limiter = this.#limiterOf(call.rpc);
+    const limiter = call.limiter ?? this.#limiterOf(call.rpc);
+    const spot = limiter.holdNow(call.weight, call.signal);
+    if (spot !== undefined) return spot;
     const grant = limiter.enter(call.weight, maxWaitMs, call.signal);
     return grant instanceof Promise
       ? grant.then((late) => new HostHold(limiter, late))

@@ -7,17 +7,11 @@ import {
 } from '../shared/errors.js';
 import { PEER_STATS } from '../shared/layout.js';
 import { verdictKind } from '../shared/verdict.js';
-import {
-  type AdmissionStage,
-  admit,
-  cancelAll,
-  type Hold,
-  settleAll,
-  spendAll,
-} from './admission.js';
+import { type AdmissionStage, admit } from './admission.js';
 import { type EndedAttempt, judge } from './attempt-run.js';
 import { AttemptScope, type Bound } from './attempt-scope.js';
 import type { CallLine } from './call-line.js';
+import { cancelAll, settleAll, spendAll, type Taken } from './hold.js';
 import type { Outcome } from './outcome.js';
 import type {
   PeerAttempt,
@@ -59,9 +53,10 @@ export async function askCandidate<T>(
 ): Promise<Asked<T>> {
   const { connectRetries } = parts.plan;
   for (let attempt = 1; ; attempt++) {
-    const holds = await enter(parts, address, signal);
-    if (!Array.isArray(holds)) return holds;
-    const { ended, unconnected } = await readOnce(parts, { address, attempt, signal }, holds);
+    const entered = await enter(parts, address, signal);
+    if (entered.kind !== 'entered') return entered;
+    const one = { address, attempt, signal };
+    const { ended, unconnected } = await readOnce(parts, one, entered.taken);
     const { outcome, verdict, fault } = ended;
     const kind = verdictKind(verdict);
     parts.onEnded({
@@ -80,22 +75,27 @@ export async function askCandidate<T>(
   }
 }
 
+interface Entered {
+  readonly kind: 'entered';
+  readonly taken: Taken | undefined;
+}
+
 async function enter<T>(
   { thread, stages, plan }: CandidateParts<T>,
   address: string,
   signal: AbortSignal | undefined,
-): Promise<Hold[] | Asked<T>> {
-  let holds: Hold[] = [];
+): Promise<Entered | Asked<T>> {
+  let taken: Taken | undefined;
   try {
     signal?.throwIfAborted();
     const { rpc = '', table, maxWaitMs } = plan;
     const entering = admit(stages, { rpc, table, address, weight: 1, signal }, maxWaitMs);
-    holds = entering instanceof Promise ? await entering : entering;
+    taken = entering instanceof Promise ? await entering : entering;
     signal?.throwIfAborted();
     if (thread.closing()) throw new RuntimeClosedError();
-    return holds;
+    return { kind: 'entered', taken };
   } catch (error) {
-    cancelAll(holds);
+    cancelAll(taken);
     if (error instanceof CircuitOpenError) return { kind: 'open' };
     const isStopped =
       error instanceof RateLimitExceededError || error instanceof RuntimeClosedError;
@@ -113,9 +113,9 @@ interface Try {
 async function readOnce<T>(
   { thread, line, plan, read }: CandidateParts<T>,
   { address, attempt, signal }: Try,
-  holds: readonly Hold[],
+  taken: Taken | undefined,
 ): Promise<{ readonly ended: EndedAttempt<T>; readonly unconnected: boolean }> {
-  spendAll(holds);
+  spendAll(taken);
   line?.goesOut();
   count(thread, 'ATTEMPTS');
   const { connectTimeoutMs, attemptTimeoutMs, classify } = plan;
@@ -147,7 +147,7 @@ async function readOnce<T>(
     ? { outcome, verdict: signal?.aborted === true ? 'ignored' : 'failure', fault: undefined }
     : judge(outcome, classify, signal);
   const kind = verdictKind(ended.verdict);
-  settleAll(holds, kind);
+  settleAll(taken, kind);
   line?.account.ended(kind);
   if (ended.fault !== undefined) line?.account.count('CLASSIFIER_FAULTS');
   return { ended, unconnected };

@@ -75,10 +75,15 @@ export class QueuedBucket implements QueuedLimiter {
     if (undo !== undefined) {
       arena.u64[scratch >>> 3] = undo.begin;
       arena.u64[(scratch + 8) >>> 3] = undo.end;
-      const { bucket, stats } = this.#at;
-      if (arena.kernel.giveBack(bucket, stats, scratch, nowNs, n) === 1) return;
-    }
-    this.#count(STATS.LOST, n);
+      this.giveBackScratch(nowNs, n);
+    } else this.#count(STATS.LOST, n);
+  }
+
+  /** Gives back what the thread's scratch words say how to undo, where that is sound; else it is lost. */
+  giveBackScratch(nowNs: number, n: number): void {
+    const { arena, scratch } = this.#thread;
+    const { bucket, stats } = this.#at;
+    if (arena.kernel.giveBack(bucket, stats, scratch, nowNs, n) === 0) this.#count(STATS.LOST, n);
   }
 
   forget({ n, plan }: Booking): void {

@@ -1,6 +1,6 @@
 /** What the parts of one attached thread share: its view of the arena, its place in it, its clock and its timers. */
 import type { Arena } from '../shared/arena.js';
-import type { ThreadLayout } from '../shared/layout.js';
+import { HEADER, type ThreadLayout } from '../shared/layout.js';
 import { readSettings, type Settings, settingsIndex } from '../shared/settings.js';
 import type { Clock } from './clock.js';
 import { createSignalHub, type SignalHub } from './signal-hub.js';
@@ -38,12 +38,12 @@ export class ThreadContext implements QueueHost {
     this.#left = true;
   }
 
-  /** The settings in force, one atomic load away. */
+  /** The settings in force, one load away. */
   settings(): Settings {
-    const index = settingsIndex(this.arena);
-    if (index !== this.#settingsIndex) {
+    // A plain load tells that they have changed; what they are is read behind an atomic one.
+    if (this.arena.i32[HEADER.SETTINGS_INDEX >>> 2] !== this.#settingsIndex) {
+      this.#settingsIndex = settingsIndex(this.arena);
       this.#settings = readSettings(this.arena);
-      this.#settingsIndex = index;
     }
     return this.#settings;
   }
