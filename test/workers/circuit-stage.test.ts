@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { BusyError, CircuitOpenError, RateLimitExceededError } from '../../src/shared/errors.js';
+import type { Verdict } from '../../src/shared/verdict.js';
 import type { ConfigPatch } from '../../src/workers/config/options.js';
 import type { Gate } from '../../src/workers/gate.js';
-import type { Verdict } from '../../src/workers/outcome.js';
 import { createVirtualGates, ended, type VirtualGates } from './virtual-gate.js';
 
 const PEER = 'peer:5000';
