@@ -1,6 +1,7 @@
 import { register as defaultRegister, type Metric, type Registry } from 'prom-client';
 import type { RuntimeSnapshot } from '../workers/snapshot.js';
-import { METRICS, type MetricSpec, type Sample, type Scrape } from './prometheus-metrics.js';
+import { METRICS, type Sample, type Scrape } from './prometheus-metrics.js';
+import { SnapshotMetric } from './prometheus-snapshot-metric.js';
 import { shownLimits } from './prometheus-tables.js';
 
 export interface PrometheusOptions {
@@ -79,40 +80,4 @@ function oncePerTurn(read: () => Scrape): () => Scrape {
     });
     return last;
   };
-}
-
-/** What prom-client's register asks of a metric. Values are set as they are: prom-client's own counters can only be added to. */
-class SnapshotMetric {
-  /** prom-client renames counters when it writes OpenMetrics. */
-  name: string;
-  readonly help: string;
-  readonly type: MetricSpec['type'];
-  readonly labelNames: readonly string[];
-  readonly aggregator = 'sum';
-  readonly #read: () => readonly Sample[];
-
-  constructor(
-    prefix: string,
-    { name, help, type, labels }: MetricSpec,
-    read: () => readonly Sample[],
-  ) {
-    this.name = prefix + name;
-    this.help = help;
-    this.type = type;
-    this.labelNames = labels;
-    this.#read = read;
-  }
-
-  async get(): Promise<object> {
-    const { name, help, type, aggregator } = this;
-    const values = this.#read().map(({ labels, value, suffix }) => ({
-      labels,
-      value,
-      ...(suffix !== undefined && { metricName: name + suffix }),
-    }));
-    return { name, help, type, aggregator, values };
-  }
-
-  /** Totals belong to the runtime. */
-  reset(): void {}
 }

@@ -13,6 +13,7 @@ import {
   LEAST_WRITE_BUFFERS,
   wouldStall,
 } from '../shared/pressure/engine-stall.js';
+import { engineTrigger } from '../shared/pressure/flush-budget.js';
 import type { LevelZeroTriggers } from '../shared/pressure/level-zero-triggers.js';
 import { loadRocksDb, type RocksDb } from './rocksdb-binding.js';
 
@@ -24,6 +25,8 @@ export interface RocksDbEngineOptions {
   readonly maxWriteBufferNumber?: number;
   /** Flushes and compactions at a time, shared by all stores of the process. Default 4. */
   readonly maxBackgroundJobs?: number;
+  /** Writes wait in the engine and nothing is ever refused: only to see what the refusals are good for. Default false. */
+  readonly ignoreStalls?: boolean;
 }
 
 /** RocksDB's own, which the binding cannot change. */
@@ -48,6 +51,7 @@ export async function openRocksDbEngine(options: RocksDbEngineOptions): Promise<
     writeBufferSize = 64 * 1024 * 1024,
     maxWriteBufferNumber = 8,
     maxBackgroundJobs = 4,
+    ignoreStalls = false,
   } = options;
   atLeast('writeBufferSize', writeBufferSize, 65_536);
   atLeast('maxWriteBufferNumber', maxWriteBufferNumber, LEAST_WRITE_BUFFERS);
@@ -63,8 +67,9 @@ export async function openRocksDbEngine(options: RocksDbEngineOptions): Promise<
   }
   const stored = await db.get(FLUSHED_KEY);
   return new RocksDbEngine(db, stored === null ? 0 : decodeOffset(stored), {
-    l0SlowdownWritesTrigger: L0_SLOWDOWN_TRIGGER,
-    l0StopWritesTrigger: L0_STOP_TRIGGER,
+    // Without triggers there is neither ramp nor budget.
+    l0SlowdownWritesTrigger: ignoreStalls ? 0 : L0_SLOWDOWN_TRIGGER,
+    l0StopWritesTrigger: ignoreStalls ? 0 : L0_STOP_TRIGGER,
     maxWriteBufferNumber,
     writeBufferSize,
   });
@@ -83,7 +88,8 @@ class RocksDbEngine implements EnginePort {
 
   async sample(): Promise<EngineSample> {
     const vitals = await this.#vitals();
-    return { l0Files: vitals.l0Files, stalled: wouldStall(this.triggers, vitals) };
+    const isHeeded = engineTrigger(this.triggers) !== undefined;
+    return { l0Files: vitals.l0Files, stalled: isHeeded && wouldStall(this.triggers, vitals) };
   }
 
   async write({ records, flushedUpTo }: EngineBatch): Promise<EngineWriteOutcome> {

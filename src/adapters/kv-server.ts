@@ -1,0 +1,185 @@
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js';
+import type { PutReply } from '../actors/kv/tablet-message.js';
+import { KV_CODES } from '../shared/kv-errors.js';
+import type { KvRefusal, KvStore } from '../workers/kv/kv-store.js';
+import {
+  type BucketResult,
+  type DescribeRequest,
+  type DescribeResponse,
+  type GetKvRequest,
+  type GetKvResponse,
+  loadKvService,
+  type PutKvRequest,
+  type PutKvResponse,
+  type ScanKvRequest,
+  type ScanKvResponse,
+} from './kv-protocol.js';
+
+export interface KvServerOptions {
+  readonly store: Pick<KvStore, 'put' | 'get' | 'scan' | 'tables'>;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: one that is free. */
+  readonly port?: number;
+  /** Default: none, plain text. */
+  readonly credentials?: ServerCredentials;
+  /** `host:port` that `Describe` names as the leader of every bucket. Default: where it listens. */
+  readonly advertise?: string;
+  /** Longest message that is read, bytes. Default 32 MiB. */
+  readonly maxMessageBytes?: number;
+}
+
+export interface KvServer {
+  readonly port: number;
+  /** Takes no new calls, lets those under way end until the deadline (default 5000 ms), then cuts them off. Idempotent. */
+  close(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+const DEFAULT_SCAN_LIMIT = 1000;
+const MAX_SCAN_LIMIT = 100_000;
+/** Of what is left of a call's deadline, so that the answer arrives before it. */
+const DEADLINE_SHARE = 0.9;
+
+/** Serves a store as `spillway.kv.v1`. The store stays the caller's: it is not closed with the server. */
+export async function startKvServer(options: KvServerOptions): Promise<KvServer> {
+  const { store, host = '127.0.0.1', port = 0, maxMessageBytes = 32 * 1024 * 1024 } = options;
+  const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes });
+  let leader = options.advertise ?? '';
+  server.addService(loadKvService(), {
+    PutKv: unary((request: PutKvRequest, timeoutMs) => put(store, request, timeoutMs)),
+    GetKv: unary((request: GetKvRequest, timeoutMs) => get(store, request, timeoutMs)),
+    ScanKv: unary((request: ScanKvRequest, timeoutMs) => scan(store, request, timeoutMs)),
+    Describe: unary(async (request: DescribeRequest) => describe(store, request, leader)),
+  });
+  const credentials = options.credentials ?? ServerCredentials.createInsecure();
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, actual) => {
+      if (error === null) resolve(actual);
+      else reject(error);
+    });
+  });
+  if (leader === '') leader = `${host}:${bound}`;
+  let closing: Promise<void> | undefined;
+  return {
+    port: bound,
+    close({ deadlineMs = 5000 } = {}) {
+      closing ??= closeServer(server, deadlineMs);
+      return closing;
+    },
+  };
+}
+
+function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => server.forceShutdown(), deadlineMs);
+    server.tryShutdown(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+  });
+}
+
+type Unary<Request, Response> = (
+  call: ServerUnaryCall<Request, Response>,
+  done: sendUnaryData<Response>,
+) => void;
+
+function unary<Request, Response>(
+  answer: (request: Request, timeoutMs: number | undefined) => Promise<Response>,
+): Unary<Request, Response> {
+  return (call, done) => {
+    answer(call.request, timeoutOf(call.getDeadline())).then(
+      (response) => done(null, response),
+      (error: unknown) => {
+        const details = error instanceof Error ? error.message : String(error);
+        done({ code: status.INTERNAL, details });
+      },
+    );
+  };
+}
+
+/** A client that has walked away is not waited for: what it has put is logged all the same. */
+function timeoutOf(deadline: Date | number): number | undefined {
+  const atMs = deadline instanceof Date ? deadline.getTime() : deadline;
+  if (!Number.isFinite(atMs)) return undefined;
+  return Math.max(0, (atMs - Date.now()) * DEADLINE_SHARE);
+}
+
+type Store = KvServerOptions['store'];
+
+async function put(
+  store: Store,
+  { table, buckets, completion }: PutKvRequest,
+  timeoutMs: number | undefined,
+): Promise<PutKvResponse> {
+  const options = {
+    completion: completion === 'COMPLETION_FLUSH' ? ('flush' as const) : ('log' as const),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+  const results = buckets.map(async ({ bucket, records }) => {
+    const given = records.map(({ key, value }) => ({ key, value: value ?? null }));
+    return bucketResult(bucket, await store.put(table, bucket, given, options));
+  });
+  return { buckets: await Promise.all(results) };
+}
+
+function bucketResult(bucket: number, reply: PutReply): BucketResult {
+  const { code, message, logEndOffset, pressure } = reply;
+  return {
+    bucket,
+    errorCode: code,
+    errorMessage: message,
+    ...(logEndOffset === undefined ? {} : { logEndOffset }),
+    ...(pressure > 0 ? { pressure } : {}),
+  };
+}
+
+async function get(
+  store: Store,
+  { table, bucket, keys }: GetKvRequest,
+  timeoutMs: number | undefined,
+): Promise<GetKvResponse> {
+  const reply = await store.get(table, bucket, keys, timeoutMs);
+  if (!reply.ok) return { ...refusal(reply), values: [] };
+  const values = reply.result.map((value) => (value === null ? {} : { value }));
+  return { errorCode: KV_CODES.NONE, errorMessage: '', values };
+}
+
+async function scan(
+  store: Store,
+  { table, bucket, start, end, limit }: ScanKvRequest,
+  timeoutMs: number | undefined,
+): Promise<ScanKvResponse> {
+  const range = {
+    start,
+    limit: limit === 0 ? DEFAULT_SCAN_LIMIT : Math.min(limit, MAX_SCAN_LIMIT),
+    ...(end == null ? {} : { end }),
+  };
+  const reply = await store.scan(table, bucket, range, timeoutMs);
+  if (!reply.ok) return { ...refusal(reply), rows: [], hasMore: false };
+  const { rows, hasMore } = reply.result;
+  return { errorCode: KV_CODES.NONE, errorMessage: '', rows, hasMore };
+}
+
+function refusal({ code, error }: KvRefusal): { errorCode: number; errorMessage: string } {
+  return { errorCode: code, errorMessage: error.message };
+}
+
+function describe(store: Store, { tables }: DescribeRequest, leader: string): DescribeResponse {
+  const wanted = new Set(tables);
+  const found = Object.entries(store.tables()).filter(
+    ([name]) => wanted.size === 0 || wanted.has(name),
+  );
+  return {
+    tables: found.map(([name, buckets]) => ({
+      name,
+      buckets: Array.from({ length: buckets }, (_, bucket) => ({ bucket, leader })),
+    })),
+  };
+}

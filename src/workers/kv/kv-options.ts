@@ -1,0 +1,124 @@
+import { DEFAULT_PUT_LIMITS, type PutLimits } from '../../actors/kv/put-limits.js';
+import { resolveTabletConfig, type TabletConfig } from '../../actors/kv/tablet-config.js';
+import { ConfigError } from '../../shared/errors.js';
+import type { EngineFactory } from './engine-messages.js';
+import type { KvTables } from './kv-directory.js';
+import type { LogCut } from './log/log-store.js';
+
+/** What happens to a store, apart from its answers. */
+export type KvEvent =
+  /** The end of the log had never been acknowledged as a whole, and was cut off at the start. */
+  | { readonly kind: 'log-cut'; readonly cut: LogCut }
+  /** A bucket takes nothing more: its engine, or the log, is broken. */
+  | {
+      readonly kind: 'tablet-failed';
+      readonly table: string;
+      readonly bucket: number;
+      readonly error: unknown;
+    }
+  /** `l0SlowdownTrigger` is not below the engine's: no pressure is reported before writes are refused. */
+  | {
+      readonly kind: 'no-proactive-tier';
+      readonly l0SlowdownTrigger: number;
+      readonly engineTrigger: number;
+    };
+
+export interface KvStoreOptions {
+  /** Made if it is not there; held by one store at a time. */
+  readonly dir: string;
+  /** Tables to have, made if they are not there; those that are there are opened anyway. */
+  readonly tables?: KvTables;
+  /** Given to every engine beside its `dir`; must be clonable. */
+  readonly engineOptions?: Readonly<Record<string, unknown>>;
+  /** Threads that engines live on, an integer from 1 to 64. Default 1. */
+  readonly engineThreads?: number;
+  /** Tablets that flush at a time, an integer >= 1. Default 10. */
+  readonly flushThreads?: number;
+  readonly tablet?: Partial<TabletConfig>;
+  readonly limits?: Partial<PutLimits>;
+  /** Bytes of a segment of the log, an integer >= 4096. Default 16 MiB. */
+  readonly logSegmentBytes?: number;
+  /** Bytes of log from which stores are made to keep what they have, so that it can be trimmed. Default 64 MiB. */
+  readonly logCheckpointBytes?: number;
+  /** Calls of one bucket that may be under way, an integer from 1 to 16,384. Default 1024. */
+  readonly maxInFlight?: number;
+  readonly onEvent?: (event: KvEvent) => void;
+}
+
+export interface ResolvedKvOptions {
+  readonly dir: string;
+  readonly tables: KvTables;
+  readonly factory: EngineFactory;
+  readonly engineOptions: Readonly<Record<string, unknown>>;
+  readonly engineThreads: number;
+  readonly flushThreads: number;
+  readonly tablet: TabletConfig;
+  readonly limits: PutLimits;
+  readonly logSegmentBytes: number;
+  readonly logCheckpointBytes: number;
+  readonly maxInFlight: number;
+  readonly onEvent: (event: KvEvent) => void;
+}
+
+const KNOWN: ReadonlySet<string> = new Set<keyof KvStoreOptions>([
+  'dir',
+  'tables',
+  'engineOptions',
+  'engineThreads',
+  'flushThreads',
+  'tablet',
+  'limits',
+  'logSegmentBytes',
+  'logCheckpointBytes',
+  'maxInFlight',
+  'onEvent',
+]);
+
+/** Frozen, with defaults. `ConfigError` with field, rule and what came. */
+export function resolveKvOptions(given: KvStoreOptions, factory: EngineFactory): ResolvedKvOptions {
+  for (const field of Object.keys(given)) {
+    if (!KNOWN.has(field)) refuse(field, 'an option of a key-value store', field);
+  }
+  if (typeof given.dir !== 'string' || given.dir === '') refuse('dir', 'a path', given.dir);
+  const limits = { ...DEFAULT_PUT_LIMITS, ...given.limits };
+  for (const [field, value] of Object.entries(limits)) {
+    if (!(field in DEFAULT_PUT_LIMITS)) refuse(`limits.${field}`, 'a limit of puts', value);
+    whole(`limits.${field}`, value, 1, 2 ** 31 - 1);
+  }
+  return Object.freeze({
+    dir: given.dir,
+    tables: { ...given.tables },
+    factory,
+    engineOptions: { ...given.engineOptions },
+    engineThreads: whole('engineThreads', given.engineThreads ?? 1, 1, 64),
+    flushThreads: whole('flushThreads', given.flushThreads ?? 10, 1, 1024),
+    tablet: resolveTabletConfig(given.tablet),
+    limits: Object.freeze(limits),
+    logSegmentBytes: whole('logSegmentBytes', given.logSegmentBytes ?? 2 ** 24, 4096, 2 ** 30),
+    logCheckpointBytes: whole(
+      'logCheckpointBytes',
+      given.logCheckpointBytes ?? 2 ** 26,
+      0,
+      2 ** 52,
+    ),
+    maxInFlight: whole('maxInFlight', given.maxInFlight ?? 1024, 1, 16_384),
+    onEvent: (event: KvEvent) => {
+      try {
+        given.onEvent?.(event);
+      } catch {
+        // A listener that throws must not fail the tablet that it is told about.
+      }
+    },
+  });
+}
+
+function whole(field: string, value: unknown, least: number, most: number): number {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) {
+    return value as number;
+  }
+  return refuse(field, `an integer from ${least} to ${most}`, value);
+}
+
+function refuse(field: string, rule: string, value: unknown): never {
+  throw new ConfigError(`${field} must be ${rule}, got ${String(value)}`, { field, rule, value });
+}
