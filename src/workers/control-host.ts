@@ -237,13 +237,15 @@ export class ControlHost {
         : reloadConfig(config, request.options, this.#cores);
     requireAddressRoom(next, this.#arena.layout.capacity.addresses ?? 1);
     const inForce = { config: next, version: version + 1 };
+    // First, so that a successor of a thread that dies from here on goes on from this configuration: what was applied
+    // in part is applied again, and no RPC type that has been published is unknown to it.
+    this.#report({ kind: 'config', inForce });
     applyConfig(this.#arena, inForce, this.#cores, this.#clock.nowNs());
     this.#inForce = inForce;
     this.#plane.configure(throttleConfig(next));
     this.#breaker.configure(next.breaker);
     this.#ticker.run(needsCoarseClock(next));
     this.#changed();
-    this.#report({ kind: 'config', inForce });
     return inForce.version;
   }
 
