@@ -1,5 +1,6 @@
 import type { HistogramSnapshot, RpcSnapshot, RuntimeSnapshot } from '../workers/snapshot.js';
 import { cumulativeBuckets } from './prometheus-buckets.js';
+import { CIRCUIT_METRICS } from './prometheus-circuits.js';
 import type { ShownLimits } from './prometheus-tables.js';
 
 /** One line of a scrape. */
@@ -332,8 +333,12 @@ export const METRICS: readonly MetricSpec[] = [
     type: 'counter',
     help: 'Messages to the control thread that a full ring dropped; BUSY is made up for by a counter.',
     labels: ['kind'],
-    read: ({ snapshot }) => [{ labels: { kind: 'busy' }, value: snapshot.ringDrops.busy }],
+    read: ({ snapshot: { ringDrops } }) => [
+      { labels: { kind: 'busy' }, value: ringDrops.busy },
+      { labels: { kind: 'circuit' }, value: ringDrops.circuit },
+    ],
   },
+  ...CIRCUIT_METRICS,
   {
     name: 'peer_reads_total',
     type: 'counter',
