@@ -56,7 +56,7 @@ export class CallCourse<T> {
   admitted(taken: Taken | undefined): void {
     for (let at = taken; at !== undefined; at = at.before) this.#waitedNs += at.hold.waitedNs;
     this.#call.signal?.throwIfAborted();
-    if (this.#thread.closing()) throw new RuntimeClosedError();
+    if (this.#thread.closing() || this.#thread.hasLeft) throw new RuntimeClosedError();
     if (this.#leftMs() <= 0) throw this.#deadlineExceeded();
     this.#begun = this.attempt;
   }

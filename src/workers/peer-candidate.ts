@@ -92,7 +92,7 @@ async function enter<T>(
     const entering = admit(stages, { rpc, table, address, weight: 1, signal }, maxWaitMs);
     taken = entering instanceof Promise ? await entering : entering;
     signal?.throwIfAborted();
-    if (thread.closing()) throw new RuntimeClosedError();
+    if (thread.closing() || thread.hasLeft) throw new RuntimeClosedError();
     return { kind: 'entered', taken };
   } catch (error) {
     cancelAll(taken);

@@ -70,6 +70,7 @@ export class QueuedBucket implements QueuedLimiter {
   }
 
   cancel(booking: Booking, nowNs: number): void {
+    if (this.#thread.hasLeft) return;
     const { arena, scratch } = this.#thread;
     const { n, undo } = booking;
     if (undo !== undefined) {
@@ -81,6 +82,8 @@ export class QueuedBucket implements QueuedLimiter {
 
   /** Gives back what the thread's scratch words say how to undo, where that is sound; else it is lost. */
   giveBackScratch(nowNs: number, n: number): void {
+    // The kernel would count for whoever has the place by now.
+    if (this.#thread.hasLeft) return;
     const { arena, scratch } = this.#thread;
     const { bucket, stats } = this.#at;
     if (arena.kernel.giveBack(bucket, stats, scratch, nowNs, n) === 0) this.#count(STATS.LOST, n);

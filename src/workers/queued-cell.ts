@@ -66,6 +66,8 @@ export class QueuedCell implements QueuedLimiter {
   }
 
   cancel(booking: Booking): void {
+    // The kernel would count for whoever has the thread's place by now.
+    if (this.#thread.hasLeft) return;
     const { arena, scratch } = this.#thread;
     if (booking.undo !== undefined) {
       arena.u64[scratch >>> 3] = booking.undo.begin;

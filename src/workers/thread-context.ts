@@ -38,6 +38,11 @@ export class ThreadContext implements QueueHost {
     this.#left = true;
   }
 
+  /** Whether it has: its counters are no longer its own, and what it held then is counted as lost. */
+  get hasLeft(): boolean {
+    return this.#left;
+  }
+
   /** The settings in force, one load away. */
   settings(): Settings {
     // A plain load tells that they have changed; what they are is read behind an atomic one.

@@ -17,6 +17,7 @@ import { createSnapshotReader } from '../../src/workers/snapshot-reader.js';
 import { TableStage } from '../../src/workers/table-stage.js';
 import { ThreadCircuits } from '../../src/workers/thread-circuits.js';
 import { ThreadContext } from '../../src/workers/thread-context.js';
+import { type ClaimedPlace, ThreadRegistry } from '../../src/workers/thread-registry.js';
 
 /** Real gates on a real arena, in virtual time: no threads, no control thread; `configure` does its part. */
 export interface VirtualGates {
@@ -28,6 +29,8 @@ export interface VirtualGates {
   snapshot(): RuntimeSnapshot;
   /** Sum over all threads of one counter of an RPC type's calls. */
   counted(event: keyof typeof CALL_STATS, rpc?: string): number;
+  /** What the control thread does for threads that have left. */
+  sweep(): void;
   /** The runtime closes to all that is new. */
   close(): void;
 }
@@ -43,6 +46,8 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
   const clock = { nowNs: () => time.nowMs * 1e6 };
   const timers = { arm: (ms: number, fire: () => void) => time.setTimer(ms, fire) };
   const gates: Gate[] = [];
+  const registry = new ThreadRegistry(arena);
+  const left: ClaimedPlace[] = [];
   const rpcs = new RpcTable(arena);
   const apply = (): void => applyConfig(arena, inForce, CORES, clock.nowNs());
   apply();
@@ -52,7 +57,8 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
     arena,
     gate({ classify, random } = {}) {
       const { layout } = arena;
-      const owner = gates.length;
+      const claimed = registry.claim(gates.length);
+      const owner = claimed.index;
       const place = layout.thread(owner);
       const thread = new ThreadContext(arena, place, clock, timers);
       const names = new RpcTable(arena);
@@ -66,7 +72,10 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
         circuits: new ThreadCircuits({ thread, memory, owner, ring, onFull: () => undefined }),
         busy: new BusyReports(thread, ring),
         link: { request: () => Promise.reject(new Error('there is no control thread')) },
-        detach: () => thread.leave(),
+        detach() {
+          thread.leave();
+          left.push(claimed);
+        },
         classify,
         ...(random !== undefined && { random }),
       });
@@ -86,6 +95,9 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
         const at = arena.layout.thread(index).calls(id) + CALL_STATS[event];
         return sum + (arena.f64[at >>> 3] as number);
       }, 0);
+    },
+    sweep() {
+      for (const claimed of left.splice(0)) registry.free(claimed);
     },
     close: () => arena.kernel.close(),
   };
