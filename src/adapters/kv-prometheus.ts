@@ -18,6 +18,12 @@ export interface KvPrometheusMetrics {
   unregister(): void;
 }
 
+/** What metrics are read from: a store, or what a test plays. */
+export interface KvMetricsSource {
+  stats(): KvStoreStats;
+  stalledMs(): Promise<Readonly<Record<string, number>>>;
+}
+
 interface KvMetric extends Omit<MetricSpec, 'read'> {
   read(stats: KvStoreStats): readonly Sample[];
 }
@@ -119,23 +125,41 @@ const KV_METRICS: readonly KvMetric[] = [
   },
 ];
 
+/** The only one that asks the engines: their report is made at scrape time. */
+const STALLS: Omit<MetricSpec, 'read'> = {
+  type: 'counter',
+  name: 'engine_stall_seconds_total',
+  help: 'How long writers were held up in the engines, all of them together.',
+  labels: ['table'],
+};
+
 /**
  * Shows a key-value store in a prom-client register, read at scrape time. Labels: `table` only.
  *
  * @throws TypeError for a bad prefix; Error when a name is registered already.
  */
 export function createKvPrometheusMetrics(
-  store: { stats(): KvStoreStats },
+  store: KvMetricsSource,
   { register = defaultRegister, prefix = 'spillway_kv_' }: KvPrometheusOptions = {},
 ): KvPrometheusMetrics {
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(prefix)) {
     throw new TypeError(`prefix must be the beginning of a metric name, got '${prefix}'`);
   }
-  const names = KV_METRICS.map(({ name }) => prefix + name);
+  const names = [...KV_METRICS, STALLS].map(({ name }) => prefix + name);
   const taken = names.find((name) => register.getSingleMetric(name) !== undefined);
   if (taken !== undefined) throw new Error(`a metric ${taken} is registered already`);
-  for (const spec of KV_METRICS) {
-    const metric = new SnapshotMetric(prefix, spec, () => spec.read(store.stats()));
+  const metrics = KV_METRICS.map(
+    (spec) => new SnapshotMetric(prefix, spec, () => spec.read(store.stats())),
+  );
+  metrics.push(
+    new SnapshotMetric(prefix, STALLS, async () =>
+      Object.entries(await store.stalledMs()).map(([table, ms]) => ({
+        labels: { table },
+        value: ms / 1000,
+      })),
+    ),
+  );
+  for (const metric of metrics) {
     // The register asks no more of a metric than what this has; the type knows prom-client's own classes only.
     register.registerMetric(metric as unknown as Metric);
   }

@@ -1,7 +1,7 @@
 /** `npm run kv:server`: a store behind `spillway.kv.v1`, until SIGTERM or SIGINT. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { KvEvent } from '../workers/kv/kv-options.js';
 import type { KvStore } from '../workers/kv/kv-store.js';
 import { openKvStore } from './kv-open.js';
@@ -62,7 +62,10 @@ async function run({
 }
 
 async function serveMetrics(store: KvStore, host: string, port: number): Promise<Server> {
-  const { register } = createKvPrometheusMetrics(store, { register: new Registry() });
+  const register = new Registry();
+  createKvPrometheusMetrics(store, { register });
+  // Among them the delay of this thread's event loop, which serves the RPCs.
+  collectDefaultMetrics({ register });
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end();

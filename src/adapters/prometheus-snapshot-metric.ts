@@ -8,12 +8,12 @@ export class SnapshotMetric {
   readonly type: MetricSpec['type'];
   readonly labelNames: readonly string[];
   readonly aggregator: 'sum' = 'sum';
-  readonly #read: () => readonly Sample[];
+  readonly #read: () => readonly Sample[] | Promise<readonly Sample[]>;
 
   constructor(
     prefix: string,
     { name, help, type, labels }: Omit<MetricSpec, 'read'>,
-    read: () => readonly Sample[],
+    read: () => readonly Sample[] | Promise<readonly Sample[]>,
   ) {
     this.name = prefix + name;
     this.help = help;
@@ -24,7 +24,7 @@ export class SnapshotMetric {
 
   async get(): Promise<object> {
     const { name, help, type, aggregator } = this;
-    const values = this.#read().map(({ labels, value, suffix }) => ({
+    const values = (await this.#read()).map(({ labels, value, suffix }) => ({
       labels,
       value,
       ...(suffix !== undefined && { metricName: name + suffix }),

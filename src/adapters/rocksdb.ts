@@ -92,6 +92,10 @@ class RocksDbEngine implements EnginePort {
     return { l0Files: vitals.l0Files, stalled: isHeeded && wouldStall(this.triggers, vitals) };
   }
 
+  async stalledMs(): Promise<number> {
+    return parseStall((await this.#db.getProperty('rocksdb.stats')) ?? '');
+  }
+
   async write({ records, flushedUpTo }: EngineBatch): Promise<EngineWriteOutcome> {
     const before = await this.sample();
     if (before.stalled) return { kind: 'refused', sample: before };
@@ -149,6 +153,14 @@ class RocksDbEngine implements EnginePort {
     if (!Number.isFinite(value)) throw new Error(`RocksDB has no property ${name}`);
     return value;
   }
+}
+
+/** RocksDB tells it in its report alone: `Cumulative stall: 00:00:1.426 H:M:S, 47.4 percent`. */
+export function parseStall(report: string): number {
+  const match = /Cumulative stall: (\d+):(\d+):(\d+(?:\.\d+)?) H:M:S/.exec(report);
+  if (match === null) return 0;
+  const [, hours, minutes, seconds] = match;
+  return Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000);
 }
 
 function userKey(key: Uint8Array): Uint8Array {

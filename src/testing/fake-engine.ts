@@ -55,6 +55,7 @@ export class FakeEngine {
       triggers: this.#triggers,
       flushedUpTo: this.#flushedUpTo,
       sample: () => this.#call(life, () => this.sample),
+      stalledMs: () => this.#call(life, () => 0),
       write: (batch) => this.#write(life, batch),
       get: (keys) =>
         this.#call(life, () => keys.map((key) => this.#rows.get(textOfKey(key)) ?? null)),

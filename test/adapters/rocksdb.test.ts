@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openRocksDbEngine } from '../../src/adapters/rocksdb.js';
+import { openRocksDbEngine, parseStall } from '../../src/adapters/rocksdb.js';
 import { ConfigError } from '../../src/shared/errors.js';
 import { DirectoryInUseError } from '../../src/shared/kv-errors.js';
 import { tempDirs } from './temp-dir.js';
@@ -91,6 +91,15 @@ describe('the RocksDB engine', () => {
     }
     expect(refused).toBeGreaterThan(0);
     expect(maxL0).toBeLessThan(20);
+    expect(await engine.stalledMs()).toBe(0);
+    await engine.close();
+  });
+
+  it('tells how long writers were held up', async () => {
+    expect(parseStall('x\nCumulative stall: 01:02:3.500 H:M:S, 47.4 percent\n')).toBe(3_723_500);
+    expect(parseStall('nothing of the kind')).toBe(0);
+    const engine = await openRocksDbEngine({ dir: join(tempDir(), 'store') });
+    expect(await engine.stalledMs()).toBe(0);
     await engine.close();
   });
 

@@ -40,6 +40,8 @@ export interface EnginePort {
   /** As of the last write that survived; 0 for an empty store. */
   readonly flushedUpTo: number;
   sample(): Promise<EngineSample>;
+  /** How long writers have been held up in the engine so far, all of them together, ms. */
+  stalledMs(): Promise<number>;
   write(batch: EngineBatch): Promise<EngineWriteOutcome>;
   /** Values in the order of the keys, null where there is none. */
   get(keys: readonly Uint8Array[]): Promise<readonly (Uint8Array | null)[]>;

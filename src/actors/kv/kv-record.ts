@@ -14,16 +14,22 @@ export function recordBytes(records: readonly KvRecord[]): number {
   return records.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0);
 }
 
+/** What `apply` takes at once on every engine. */
 const CHUNK = 4096;
 
 /** One character per byte, so that strings compare as their bytes do, and a map can hold them. */
 export function textOfKey(key: Uint8Array): string {
-  if (key.length <= CHUNK) return String.fromCharCode(...key);
+  if (key.length <= CHUNK) return textOfChunk(key);
   let text = '';
   for (let at = 0; at < key.length; at += CHUNK) {
-    text += String.fromCharCode(...key.subarray(at, at + CHUNK));
+    text += textOfChunk(key.subarray(at, at + CHUNK));
   }
   return text;
+}
+
+/** By `apply`, which reads the bytes as they lie; a spread would iterate over them, at four times the cost. */
+function textOfChunk(bytes: Uint8Array): string {
+  return String.fromCharCode.apply(undefined, bytes as unknown as number[]);
 }
 
 export function keyOfText(text: string): Uint8Array {

@@ -31,6 +31,8 @@ async function answer(number: number, request: EngineCall['request']): Promise<A
   switch (request.kind) {
     case 'sample':
       return { value: await engine.sample() };
+    case 'stalledMs':
+      return { value: await engine.stalledMs() };
     case 'write': {
       const records = decodeRecords(request.bytes);
       return { value: await engine.write({ records, flushedUpTo: request.flushedUpTo }) };

@@ -13,6 +13,7 @@ export interface EngineFactory {
 export type EngineRequest =
   | { readonly kind: 'open'; readonly options: unknown }
   | { readonly kind: 'sample' }
+  | { readonly kind: 'stalledMs' }
   | { readonly kind: 'write'; readonly bytes: Uint8Array; readonly flushedUpTo: number }
   | { readonly kind: 'get'; readonly bytes: Uint8Array }
   | {
@@ -41,6 +42,7 @@ export interface EngineOpened {
 export interface EngineAnswers {
   readonly open: EngineOpened;
   readonly sample: EngineSample;
+  readonly stalledMs: number;
   readonly write: EngineWriteOutcome;
   readonly get: Uint8Array;
   readonly iterate: Uint8Array;

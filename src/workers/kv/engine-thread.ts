@@ -110,6 +110,10 @@ class RemoteEngine implements EnginePort {
     return this.#thread.call(this.#number, { kind: 'sample' });
   }
 
+  stalledMs(): Promise<number> {
+    return this.#thread.call(this.#number, { kind: 'stalledMs' });
+  }
+
   write({ records, flushedUpTo }: EngineBatch): Promise<EngineWriteOutcome> {
     const bytes = encodeRecords(records);
     return this.#thread.call(this.#number, { kind: 'write', bytes, flushedUpTo }, [bytes.buffer]);

@@ -229,6 +229,15 @@ export class KvStore {
     return { tables, logBytes: this.#log.bytes };
   }
 
+  /** How long writers have been held up in the engines of each table since they were opened, ms. */
+  async stalledMs(): Promise<Readonly<Record<string, number>>> {
+    const sums = [...this.#tables].map(async ([table, tablets]) => {
+      const each = await Promise.all(tablets.map(({ engine }) => engine.stalledMs()));
+      return [table, each.reduce((sum, ms) => sum + ms, 0)] as const;
+    });
+    return Object.fromEntries(await Promise.all(sums));
+  }
+
   /**
    * Takes nothing more, waits for what is under way, and closes engines, log and threads. What waits for a flush is
    * answered that the store closes: it is in the log. Idempotent.
