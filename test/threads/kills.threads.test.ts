@@ -108,8 +108,10 @@ describe('threads that are terminated inside any operation', () => {
           },
         },
         tables: { enabled: true, rpcs: ['slow', 'fast'], upgradeIntervalMs: 20, floorQps: 50 },
-        capacity: { threads: 16, pairs: 32_768 },
+        capacity: { threads: 64, pairs: 32_768 },
       });
+      // The owner has a place of its own.
+      expect(runtime.gate.tryAcquire('fast')).toBe(true);
       try {
         const batch = KILLS_PER_RUNTIME / BATCHES;
         for (let i = 0; i < BATCHES; i++) {
