@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { tempDirs } from '../adapters/temp-dir.js';
@@ -206,6 +206,30 @@ describe('a server that cannot start', () => {
     const later = start(dir);
     expect(await later.end()).toBe(1);
     expect(later.errors).toContain('is of version 9, this is version 1');
+  });
+
+  it('because what had been acknowledged is damaged; a torn tail is cut and reported instead', async () => {
+    const dir = tempDir();
+    const first = start(dir, '--tables', 't:1');
+    const client = await connect(first);
+    for (const key of ['a', 'b', 'c']) await client.put('t', { 0: [{ key, value: `${key} 1` }] });
+    await first.end('SIGKILL');
+    const log = join(dir, 'log', readdirSync(join(dir, 'log'))[0] as string);
+    const image = readFileSync(log);
+
+    const flipped = Buffer.from(image);
+    flipped[80] = (flipped[80] as number) ^ 1;
+    writeFileSync(log, flipped);
+    const refused = start(dir);
+    expect(await refused.end()).toBe(1);
+    expect(refused.errors).toContain('LogCorruptError');
+    expect(readFileSync(log).equals(flipped)).toBe(true);
+
+    writeFileSync(log, Buffer.concat([image, Buffer.from('torn')]));
+    const cut = start(dir);
+    const again = await connect(cut);
+    expect(cut.errors).toContain('cut 4 bytes off');
+    expect(await again.get('t', 0, 'a', 'b', 'c')).toEqual(['a 1', 'b 1', 'c 1']);
   });
 
   it('warns once when pressure would never be reported', async () => {

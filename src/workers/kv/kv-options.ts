@@ -80,6 +80,14 @@ export function resolveKvOptions(given: KvStoreOptions, factory: EngineFactory):
     if (!KNOWN.has(field)) refuse(field, 'an option of a key-value store', field);
   }
   if (typeof given.dir !== 'string' || given.dir === '') refuse('dir', 'a path', given.dir);
+  // Defaults take the place of undefined alone: null is a mistake like any other.
+  const {
+    engineThreads = 1,
+    flushThreads = 10,
+    logSegmentBytes = 2 ** 24,
+    logCheckpointBytes = 2 ** 26,
+    maxInFlight = 1024,
+  } = given;
   const limits = { ...DEFAULT_PUT_LIMITS, ...given.limits };
   for (const [field, value] of Object.entries(limits)) {
     if (!(field in DEFAULT_PUT_LIMITS)) refuse(`limits.${field}`, 'a limit of puts', value);
@@ -90,18 +98,13 @@ export function resolveKvOptions(given: KvStoreOptions, factory: EngineFactory):
     tables: { ...given.tables },
     factory,
     engineOptions: { ...given.engineOptions },
-    engineThreads: whole('engineThreads', given.engineThreads ?? 1, 1, 64),
-    flushThreads: whole('flushThreads', given.flushThreads ?? 10, 1, 1024),
+    engineThreads: whole('engineThreads', engineThreads, 1, 64),
+    flushThreads: whole('flushThreads', flushThreads, 1, 1024),
     tablet: resolveTabletConfig(given.tablet),
     limits: Object.freeze(limits),
-    logSegmentBytes: whole('logSegmentBytes', given.logSegmentBytes ?? 2 ** 24, 4096, 2 ** 30),
-    logCheckpointBytes: whole(
-      'logCheckpointBytes',
-      given.logCheckpointBytes ?? 2 ** 26,
-      0,
-      2 ** 52,
-    ),
-    maxInFlight: whole('maxInFlight', given.maxInFlight ?? 1024, 1, 16_384),
+    logSegmentBytes: whole('logSegmentBytes', logSegmentBytes, 4096, 2 ** 30),
+    logCheckpointBytes: whole('logCheckpointBytes', logCheckpointBytes, 0, 2 ** 52),
+    maxInFlight: whole('maxInFlight', maxInFlight, 1, 16_384),
     onEvent: (event: KvEvent) => {
       try {
         given.onEvent?.(event);
