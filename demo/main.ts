@@ -1,11 +1,12 @@
 // Entry of `npm run demo`. Exit codes: 0 well, 1 something did not add up or failed, 2 bad options,
 // 130 interrupted.
-import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DemoOptionError, type DemoOptions, parseDemoOptions, usage } from './options.js';
 import { renderReportTable } from './report/report-table.js';
 import { runDemo } from './run-demo.js';
+import { checkWritable } from './writable-file.js';
 
 /** Shorter floods end before the retries have taken the service down. */
 const meaningfulSeconds = 20;
@@ -35,21 +36,6 @@ async function main(options: DemoOptions, signal: AbortSignal): Promise<number> 
   }
   for (const fault of faults) console.error(`fault: ${fault}`);
   return faults.length === 0 ? 0 : 1;
-}
-
-/** Before the load: nobody should wait for a report that cannot be written. */
-function checkWritable(file: string): string {
-  const present = statSync(file, { throwIfNoEntry: false });
-  try {
-    if (present?.isDirectory() === true) throw new Error('it is a directory');
-    accessSync(present === undefined ? dirname(file) : file, constants.W_OK);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DemoOptionError(
-      `--json must be a file that can be written, got '${file}': ${reason}`,
-    );
-  }
-  return file;
 }
 
 async function start(): Promise<number> {
