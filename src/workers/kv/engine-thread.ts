@@ -39,6 +39,8 @@ export class EngineThread {
     this.#worker = new Worker(new URL('./engine-entry.js', import.meta.url), {
       workerData: factory,
       name: 'spillway-engine',
+      // Flags of the process, such as --input-type, are not for this entry.
+      execArgv: [],
     });
     this.#worker.on('message', (reply: EngineReply) => this.#settle(reply));
     this.#worker.on('error', (error) => this.#lose('failed', error));

@@ -55,6 +55,8 @@ export class LogThread implements LogPort {
     const worker = new Worker(new URL('./log-entry.js', import.meta.url), {
       workerData: { dir, segmentBytes, flushed } satisfies LogThreadStart,
       name: 'spillway-log',
+      // Flags of the process, such as --input-type, are not for this entry.
+      execArgv: [],
     });
     const log = new LogThread(worker, options);
     const found = new Map<string, LogBatch[]>();
