@@ -276,6 +276,10 @@ export class ControlHost {
       this.#rates = undefined;
     }
     if (change.kind === 'restored') return;
+    // Counted at once: the metrics actor publishes once a second, and a kill would take what it has not published.
+    if (change.kind === 'upgrade') this.#count(TOTALS.UPGRADES);
+    if (change.kind === 'downgrade') this.#count(TOTALS.DOWNGRADES);
+    if (level > 0) void this.#noteRates();
     const event = { level, atMs, actions: change.actions };
     this.#report({ kind: 'event', event: { name: change.kind, event } });
   }
@@ -289,11 +293,15 @@ export class ControlHost {
     }
   }
 
+  #count(total: number): void {
+    const { f64 } = this.#arena;
+    const at = (HEADER.TOTALS >>> 3) + total;
+    f64[at] = (f64[at] as number) + 1;
+  }
+
   #publish(metrics: ThrottleMetrics): void {
     const { f64 } = this.#arena;
     const at = HEADER.TOTALS >>> 3;
-    f64[at + TOTALS.UPGRADES] = metrics.upgrades;
-    f64[at + TOTALS.DOWNGRADES] = metrics.downgrades;
     f64[at + TOTALS.BUSY] = metrics.busy;
     f64[at + TOTALS.UPGRADES_60S] = metrics.upgrades60s;
     f64[at + TOTALS.DOWNGRADES_60S] = metrics.downgrades60s;

@@ -8,7 +8,7 @@ import {
   type RuntimeOptions,
   type ThrottleChange,
 } from '../../dist/index.js';
-import { HEADER } from '../../dist/shared/layout.js';
+import { HEADER, RING_RECORDS } from '../../dist/shared/layout.js';
 import { arenaOf, ControlThreads, controlThreadId } from './control-threads.js';
 import { startThread } from './test-thread.js';
 import { pause, until } from './until.js';
@@ -60,7 +60,12 @@ async function heat(gate: Gate, table: string, calls: number): Promise<void> {
 }
 
 async function sayBusy(gate: Gate): Promise<void> {
-  await gate.call({ rpc: 'read', classify: () => 'busy' }, () => undefined);
+  await gate.call({ rpc: 'write', classify: () => 'busy' }, () => undefined);
+}
+
+async function runInBatches(times: number, run: () => Promise<void>): Promise<void> {
+  for (let left = times; left > 0; left -= 100)
+    await Promise.all(Array.from({ length: Math.min(left, 100) }, run));
 }
 
 const level = (): number => runtime.snapshot().level;
@@ -132,6 +137,20 @@ describe('while there is no control thread', () => {
     expect(ringDrops.busy).toBe(0);
   });
 
+  it('BUSY answers that overflow a ring are counted all the same', async () => {
+    const gate = await start({ downgradeIntervalMs: 60_000 });
+    await controls.kill(runtime);
+    await runInBatches(1000, () => sayBusy(gate));
+    expect(controlThreadId(runtime)).toBe(0);
+    const { throttle, ringDrops } = runtime.snapshot();
+    expect(throttle.busy).toBe(1000);
+    expect(ringDrops.busy).toBe(1000 - RING_RECORDS);
+    const hot = setInterval(() => void heat(gate, 'a', 20), 10);
+    await until('the successor has heard of it', () => level() === 1);
+    clearInterval(hot);
+    expect(runtime.snapshot().throttle.busy).toBe(1000);
+  });
+
   it('a change of the configuration waits for the next one, and is answered', async () => {
     await start();
     await controls.kill(runtime);
@@ -198,6 +217,39 @@ describe('a control thread that is killed', () => {
     expect(limits()).toEqual([]);
   });
 
+  it('takes no total with it: every upgrade and release is counted when it is told', async () => {
+    const gate = await start();
+    const told = { upgrades: 0, downgrades: 0 };
+    const seen: number[] = [];
+    runtime.on('upgrade', () => {
+      told.upgrades += 1;
+      seen.push(runtime.snapshot().throttle.upgrades - told.upgrades);
+    });
+    runtime.on('downgrade', () => {
+      told.downgrades += 1;
+    });
+    await upgradeTo(gate, ['a', 'b']);
+    await controls.kill(runtime);
+    await until('all is released', () => level() === 0 && controlThreadId(runtime) !== 0, 15_000);
+    await until('the owner has heard of all', () => told.downgrades >= 2);
+    expect(Math.min(...seen)).toBeGreaterThanOrEqual(0);
+    await until('the owner has heard of each', () => {
+      const { upgrades, downgrades } = runtime.snapshot().throttle;
+      return upgrades === told.upgrades && downgrades === told.downgrades;
+    });
+  });
+
+  it('may be on its way back at any moment when the runtime closes', async () => {
+    for (const afterMs of [0, 100, 255, 270, 300, 350]) {
+      await start();
+      await controls.kill(runtime);
+      await pause(afterMs);
+      const before = performance.now();
+      await runtime.close({ deadlineMs: 20_000 });
+      expect(performance.now() - before).toBeLessThan(10_000);
+    }
+  });
+
   it('hears of BUSY again after a thread died between ringing its bell and waking it', async () => {
     const gate = await start({ upgradeIntervalMs: 1, downgradeIntervalMs: 60_000 });
     const { i32 } = arenaOf(runtime);
@@ -258,7 +310,12 @@ describe('a control thread that is killed', () => {
     for (let kill = 1; kill <= 20; kill++) {
       // The youngest of all, ready or still starting.
       await until('there is one to kill', () => controls.newest()?.threadId !== -1);
-      await pause((0.2 + Math.random()) * [60, 900, 60, 60, 150][kill % 5]!);
+      if (kill % 5 === 1) {
+        const before = upgrades;
+        await until('one more upgrade', () => upgrades > before);
+      } else {
+        await pause(Math.random() * 80);
+      }
       await controls.newest()?.terminate();
     }
     stop = true;

@@ -199,6 +199,23 @@ describe('attach', () => {
     expect(runtime.snapshot().threads).toBe(1);
   });
 
+  it('may be done and undone hundreds of times, and leaves nothing behind', async () => {
+    const runtime = await start({ capacity: { threads: 8 } });
+    const handle = runtime.handle();
+    attach(handle).detach();
+    const before = process.listenerCount('workerMessage');
+    for (let i = 1; i <= 300; i++) {
+      const gate = attach(handle);
+      expect(gate.tryAcquire('free')).toBe(true);
+      gate.detach();
+      if (i % 5 === 0) await until('places are free', () => runtime.snapshot().threads < 3);
+    }
+    await until('all places are free', () => runtime.snapshot().threads === 0);
+    expect(process.listenerCount('workerMessage')).toBe(before);
+    expect(process.getActiveResourcesInfo().filter((name) => name === 'MessagePort')).toEqual([]);
+    expect((await runtime.updateConfig({ host: { dryRun: true } })).version).toBe(2);
+  });
+
   it('accounts for what a call had taken so far when its thread detaches', async () => {
     const runtime = await start({
       host: { rpcs: { write: { qpsPerCore: 0.01, burst: 1 } } },
