@@ -66,10 +66,16 @@ function react(
     case 'broken':
       return failTablet(state, message.error, options, context);
     case 'checkpoint':
-      return checkpoint(state, options, context);
+      return checkpoint(state, message.replyTo, options, context);
     case 'checkpointed':
       options.log.release(options.tablet, message.upTo);
-      return { ...state, checkpointed: message.upTo, isCheckpointing: false };
+      for (const one of state.checkpointers) context.tell(one, 'done');
+      return {
+        ...state,
+        checkpointed: message.upTo,
+        isCheckpointing: false,
+        checkpointers: [],
+      };
     case 'get':
     case 'scan':
       read(state, message, options, context);
@@ -170,12 +176,20 @@ function refreshSample(
 }
 
 function checkpoint(
-  state: TabletState,
+  given: TabletState,
+  replyTo: ActorRef<'done'> | undefined,
   { engine }: TabletOptions,
   context: TabletContext,
 ): TabletState {
-  const upTo = state.flush.flushed;
-  if (state.isCheckpointing || state.mode !== 'open' || upTo <= state.checkpointed) return state;
+  const upTo = given.flush.flushed;
+  const checkpointers =
+    replyTo === undefined ? given.checkpointers : [...given.checkpointers, replyTo];
+  if (given.isCheckpointing) return { ...given, checkpointers };
+  if (given.mode !== 'open' || upTo <= given.checkpointed) {
+    if (replyTo !== undefined) context.tell(replyTo, 'done');
+    return given;
+  }
+  const state = { ...given, checkpointers };
   engine.checkpoint().then(
     () => context.tell(context.self, { kind: 'checkpointed', upTo }),
     (error: unknown) => context.tell(context.self, { kind: 'broken', error }),

@@ -166,6 +166,7 @@ export function failTablet(
     context.tell(replyTo, { code: KV_CODES.TABLET_FAILED, message, pressure: 0 });
   }
   const ended = state.segments.length > 0 ? endRun(state, options, context) : state;
+  for (const one of state.checkpointers) context.tell(one, 'done');
   options.onFailed(error);
   return {
     ...ended,
@@ -173,6 +174,7 @@ export function failTablet(
     failure: error,
     flush: failFlush(state.flush),
     ...quiet,
+    checkpointers: [],
     waiters: [],
   };
 }

@@ -68,7 +68,7 @@ export type TabletMessage =
   | { readonly kind: 'scan'; readonly range: KeyRange; readonly replyTo: ActorRef<ScanReply> }
   | { readonly kind: 'status'; readonly replyTo: ActorRef<TabletStatus> }
   /** The log grows long: what the store has shall survive a loss of power, so that the log can forget it. */
-  | { readonly kind: 'checkpoint' }
+  | { readonly kind: 'checkpoint'; readonly replyTo?: ActorRef<'done'> }
   /** Takes nothing more; answered when nothing of the tablet is under way in the log or in the engine. */
   | { readonly kind: 'close'; readonly replyTo: ActorRef<'closed'> }
   /** From the scheduler: a slot is yours. */

@@ -21,8 +21,11 @@ export interface TabletOptions {
   readonly scheduler: ActorRef<FlushSchedulerMessage>;
   readonly config: TabletConfig;
   readonly meters: TabletMeters;
-  /** What the log had of this tablet when it was opened, in order; what the store has already is skipped. */
-  readonly recovered: readonly LogBatch[];
+  /**
+   * What the log had of this tablet when it was opened, in order; what the store has already is skipped. Taken once, so
+   * that nobody keeps it.
+   */
+  readonly takeRecovered: () => readonly LogBatch[];
   /** Engine as it was found. */
   readonly sample: EngineSample;
   /** The tablet takes nothing more, and why. */
@@ -58,15 +61,17 @@ export interface TabletState {
   /** Everything below survives a loss of power in the store itself. */
   readonly checkpointed: number;
   readonly isCheckpointing: boolean;
+  /** Who is told when the present checkpoint is over, however. */
+  readonly checkpointers: readonly ActorRef<'done'>[];
   readonly closing: readonly ActorRef<'closed'>[];
 }
 
-export function openTablet({ engine, recovered, sample }: TabletOptions): TabletState {
+export function openTablet({ engine, takeRecovered, sample }: TabletOptions): TabletState {
   const buffer = new PreWriteBuffer<KvRecord>({
     bytesOf: (_, record) => (record?.key.length ?? 0) + (record?.value?.length ?? 0),
   });
   let nextLsn = engine.flushedUpTo;
-  for (const { firstLsn, records } of recovered) {
+  for (const { firstLsn, records } of takeRecovered()) {
     // Below the flushed offset: in the store already, must not be applied twice.
     const from = Math.max(0, nextLsn - firstLsn);
     bufferRecords(buffer, firstLsn + from, from === 0 ? records : records.slice(from));
@@ -88,6 +93,7 @@ export function openTablet({ engine, recovered, sample }: TabletOptions): Tablet
     rejected: false,
     checkpointed: engine.flushedUpTo,
     isCheckpointing: false,
+    checkpointers: [],
     closing: [],
   };
 }

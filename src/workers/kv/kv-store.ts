@@ -3,6 +3,7 @@ import { type ActorSystem, createActorSystem } from '../../actors/core/actor-sys
 import type { EnginePort, EngineSample, KeyRange } from '../../actors/kv/engine-port.js';
 import { createFlushScheduler } from '../../actors/kv/flush-scheduler.js';
 import type { KvRecord } from '../../actors/kv/kv-record.js';
+import type { LogBatch } from '../../actors/kv/log-port.js';
 import { refuseKey, refusePut } from '../../actors/kv/put-limits.js';
 import { createTabletBehavior } from '../../actors/kv/tablet-actor.js';
 import type {
@@ -75,6 +76,7 @@ export class KvStore {
   readonly #log: LogThread;
   readonly #tables = new Map<string, readonly Tablet[]>();
   readonly #meters = new Map<string, TableMeters>();
+  #isCheckpointing = false;
   #closing: Promise<void> | undefined;
 
   private constructor(
@@ -139,7 +141,7 @@ export class KvStore {
         engine.flushedUpTo,
       ]),
       onLong: (holders) => {
-        if (store !== undefined) store.#checkpoint(holders);
+        if (store !== undefined) void store.#checkpoint(holders);
       },
     });
     store = new KvStore(options, threads, lock, log);
@@ -150,7 +152,11 @@ export class KvStore {
       await log.close();
       throw new DirectoryVersionError(`the log has records of ${name}, which is in no table`);
     }
-    store.#spawn(tables, opened, (name) => found.get(name) ?? []);
+    store.#spawn(tables, opened, (name) => {
+      const batches = found.get(name) ?? [];
+      found.delete(name);
+      return batches;
+    });
     return store;
   }
 
@@ -268,7 +274,7 @@ export class KvStore {
   #spawn(
     tables: KvTables,
     opened: readonly Opened[],
-    recovered: (name: string) => Parameters<typeof createTabletBehavior>[0]['recovered'],
+    takeRecovered: (name: string) => readonly LogBatch[],
   ): void {
     const { flushThreads, tablet: config, onEvent } = this.#options;
     const scheduler = this.#system.spawn(createFlushScheduler(flushThreads), { name: 'flushes' });
@@ -286,7 +292,7 @@ export class KvStore {
           scheduler,
           config,
           meters: meters.tablet(bucket),
-          recovered: recovered(name),
+          takeRecovered: () => takeRecovered(name),
           sample,
           onFailed: (error) => onEvent({ kind: 'tablet-failed', table, bucket, error }),
         });
@@ -319,10 +325,25 @@ export class KvStore {
     });
   }
 
-  #checkpoint(holders: readonly string[]): void {
+  /** One tablet after the other: each checkpoint holds a thread of the pool that the engines' other calls need, too. */
+  async #checkpoint(holders: readonly string[]): Promise<void> {
+    if (this.#isCheckpointing || this.#closing !== undefined) return;
+    this.#isCheckpointing = true;
     const names = new Set(holders);
-    for (const { name, ref } of [...this.#tables.values()].flat()) {
-      if (names.has(name)) this.#system.tell(ref, { kind: 'checkpoint' });
+    const timeoutMs = DEFAULT_TIMEOUT_MS;
+    try {
+      for (const { name, ref } of [...this.#tables.values()].flat()) {
+        if (!names.has(name)) continue;
+        const request = (replyTo: ActorRef<'done'>): TabletMessage => ({
+          kind: 'checkpoint',
+          replyTo,
+        });
+        await this.#system.ask(ref, request, { timeoutMs });
+      }
+    } catch {
+      // The tablet has ended, or is slow: the next segment of the log asks again.
+    } finally {
+      this.#isCheckpointing = false;
     }
   }
 

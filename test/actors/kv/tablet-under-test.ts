@@ -84,7 +84,7 @@ export class TabletUnderTest {
         scheduler,
         config: this.#config,
         meters,
-        recovered: this.log.recover('t/0'),
+        takeRecovered: () => this.log.recover('t/0'),
         sample: this.engine.sample,
         onFailed: (error) => this.failures.push(error),
       }),

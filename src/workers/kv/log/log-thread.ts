@@ -10,7 +10,7 @@ import type { LogCut } from './log-store.js';
 export interface OpenedLog {
   readonly log: LogThread;
   /** Batches that a store does not have, by tablet, in order. */
-  readonly found: ReadonlyMap<string, readonly LogBatch[]>;
+  readonly found: Map<string, readonly LogBatch[]>;
   readonly cuts: readonly LogCut[];
 }
 
@@ -59,18 +59,15 @@ export class LogThread implements LogPort {
       execArgv: [],
     });
     const log = new LogThread(worker, options);
-    const found = new Map<string, LogBatch[]>();
+    const found = new Map<string, readonly LogBatch[]>();
     const cuts = await new Promise<readonly LogCut[]>((resolve, reject) => {
       worker.on('message', (report: LogReport) => {
         switch (report.kind) {
           case 'found':
             for (const { tablet, firstLsn, start, end } of report.batches) {
-              const batches = found.get(tablet) ?? [];
-              batches.push({
-                tablet,
-                firstLsn,
-                records: decodeRecords(report.bytes.subarray(start, end)),
-              });
+              const records = decodeRecords(report.bytes.subarray(start, end));
+              const batches = (found.get(tablet) ?? []) as LogBatch[];
+              batches.push({ tablet, firstLsn, records });
               found.set(tablet, batches);
             }
             return;
