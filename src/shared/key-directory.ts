@@ -109,7 +109,7 @@ export class KeyDirectory {
 
   /** Generation of a cell; odd: live. With the cell it may be kept between turns of the loop. */
   generationOf(cell: number): number {
-    return this.#arena.atomics.load(this.#arena.words, cell / 4 + GENERATION);
+    return this.#arena.atomics.load(this.#arena.words, (cell >>> 2) + GENERATION);
   }
 
   /** For a cell found in this turn: whether it is still the live cell of its key. */

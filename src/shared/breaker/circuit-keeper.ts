@@ -43,6 +43,8 @@ export class CircuitKeeper {
     this.#directory = directory;
     this.#keeper = keeper;
     this.#cells = new CircuitCells(buffer, atomics);
+    // A predecessor may have removed cells without saying so.
+    this.beginEpoch();
   }
 
   /** Changes whenever an address becomes tracked. */
@@ -93,9 +95,8 @@ export class CircuitKeeper {
     nowMs: number,
   ): { readonly forgotten: readonly ListedCircuit[]; readonly kept: number } {
     const all = this.list();
-    const forgotten = all.filter(
-      (circuit) => isIdle(circuit, params, nowMs) && this.#drop(circuit),
-    );
+    const idle = all.filter((circuit) => isIdle(circuit, params, nowMs));
+    const forgotten = this.#dropSome(idle, idle.length);
     for (const circuit of all) this.#ageEpoch(circuit);
     this.#forgotten.age((this.epoch() - OLD_EPOCHS) | 0);
     return { forgotten, kept: all.length - forgotten.length };
@@ -104,21 +105,15 @@ export class CircuitKeeper {
   /** Forgets as many circuits as there are above `maxAddresses`. @returns those. */
   makeRoom(maxAddresses: number): readonly ListedCircuit[] {
     const all = this.list();
-    let surplus = all.length - maxAddresses;
+    const surplus = all.length - maxAddresses;
     if (surplus <= 0) return [];
-    const forgotten: ListedCircuit[] = [];
-    for (const circuit of all.filter(isEvictable).sort(evictionOrder)) {
-      if (surplus === 0) break;
-      if (!this.#drop(circuit)) continue;
-      forgotten.push(circuit);
-      surplus -= 1;
-    }
-    return forgotten;
+    return this.#dropSome(all.filter(isEvictable).sort(evictionOrder), surplus);
   }
 
   /** Forgets everything. @returns what it forgot. */
   clear(): readonly ListedCircuit[] {
-    return this.list().filter((circuit) => this.#drop(circuit));
+    const all = this.list();
+    return this.#dropSome(all, all.length);
   }
 
   /** The windows of failure-rate mode begin anew. */
@@ -151,6 +146,18 @@ export class CircuitKeeper {
       if (state.kind !== 'half_open' || !isLost(state)) return false;
       return this.#cells.swap(this.#directory.cellAt(index), word, packCircuit(released(state)));
     });
+  }
+
+  /** Drops the first `most` that can be dropped. */
+  #dropSome(circuits: readonly ListedCircuit[], most: number): ListedCircuit[] {
+    const dropped: ListedCircuit[] = [];
+    for (const circuit of circuits) {
+      if (dropped.length === most) break;
+      if (this.#drop(circuit)) dropped.push(circuit);
+    }
+    // Before the memory is reused: who still knows these cells looks again.
+    if (dropped.length > 0) this.beginEpoch();
+    return dropped;
   }
 
   #drop({ index, word, state, salt, touchedAtMs }: ListedCircuit): boolean {

@@ -4,9 +4,9 @@ import type { HalfOpenCircuit } from './circuit-state.js';
 export class CircuitPlace {
   /** Canonical. */
   readonly address: string;
-  /** Byte offset of the cell, 0: there was none. */
+  /** Byte offset of the cell, 0: there was none. Holds as long as the epoch of `permit`. */
   cell = 0;
-  /** Of the cell, odd: it is the address' cell as long as it has this generation. */
+  /** Of the cell, for who is told of it later. */
   generation = 0;
   /** For calls that are admitted in the epoch in which this was found out. One object for all of them. */
   permit: ClosedPermit;

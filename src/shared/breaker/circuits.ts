@@ -3,10 +3,11 @@
  * first failure, and its circuit moves by compare-and-swap of one word, so that the failure that opens it refuses the
  * next call in every thread at once.
  *
- * Threads remember that an address has no cell (CircuitPlace) for as long as the epoch, one word of the arena, stays the
- * same. It grows after an address has become tracked, after a circuit has opened (in case that who made it tracked died
- * before it said so), and before a circuit closes. The last gives each recovery a number: a call carries the epoch in
- * which it was admitted, read before the circuit was looked at, and is late if its circuit has closed in a later one.
+ * Threads remember which cell an address has, or that it has none (CircuitPlace), for as long as the epoch, one word of
+ * the arena, stays the same. It grows after an address has become tracked, after a circuit has opened (in case that who
+ * made it tracked died before it said so), after cells were removed and before their memory is reused, and before a
+ * circuit closes. The last gives each recovery a number: a call carries the epoch in which it was admitted, read before
+ * the circuit was looked at, and is late if its circuit has closed in a later one.
  *
  * A cell may be removed under our hands by the control thread, which looks at its word once more when nobody can find it
  * any more. So every effect comes first and `isLive` after it: see key-directory.ts.
@@ -259,10 +260,7 @@ export class Circuits {
   /** The cell of the address now, 0 where it has none. */
   #locate(place: CircuitPlace): number {
     const epoch = this.#epoch();
-    const { cell, generation, permit } = place;
-    if (permit.epoch !== epoch) return this.#find(place, epoch);
-    if (cell === 0 || this.#directory.generationOf(cell) === generation) return cell;
-    return this.#find(place, epoch);
+    return place.permit.epoch === epoch ? place.cell : this.#find(place, epoch);
   }
 
   #locateOrInsert(place: CircuitPlace): number {
@@ -278,8 +276,7 @@ export class Circuits {
 
   #remember(place: CircuitPlace, cell: number): number {
     place.cell = cell;
-    // Even where it is about to be removed: then no generation of a live cell is like it.
-    place.generation = cell === 0 ? 0 : this.#directory.generationOf(cell) | 1;
+    place.generation = cell === 0 ? 0 : this.#directory.generationOf(cell);
     return cell;
   }
 
