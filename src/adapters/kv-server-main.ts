@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { KvEvent } from '../workers/kv/kv-options.js';
+import { describeKvEvent } from '../workers/kv/kv-event.js';
 import type { KvStore } from '../workers/kv/kv-store.js';
 import { openKvStore } from './kv-open.js';
 import { createKvPrometheusMetrics } from './kv-prometheus.js';
@@ -34,7 +34,10 @@ async function run({
   metricsPort,
   drainMs,
 }: KvServerArguments): Promise<void> {
-  const store = await openKvStore({ ...options, onEvent: (event) => complain(sentence(event)) });
+  const store = await openKvStore({
+    ...options,
+    onEvent: (event) => complain(describeKvEvent(event)),
+  });
   let metrics: Server | undefined;
   try {
     const server = await startKvServer({
@@ -81,22 +84,6 @@ async function serveMetrics(store: KvStore, host: string, port: number): Promise
     server.listen(port, host, resolve);
   });
   return server;
-}
-
-function sentence(event: KvEvent): string {
-  switch (event.kind) {
-    case 'log-cut': {
-      const { file, offset, bytes } = event.cut;
-      return `cut ${bytes} bytes off ${file} at ${offset}: a group that was not acknowledged`;
-    }
-    case 'tablet-failed':
-      return `bucket ${event.bucket} of ${event.table} failed: ${describe(event.error)}`;
-    case 'no-proactive-tier':
-      return (
-        `l0-slowdown-trigger ${event.l0SlowdownTrigger} is not below the engine's ` +
-        `${event.engineTrigger}: no pressure is reported before writes are refused`
-      );
-  }
 }
 
 function describe(error: unknown): string {

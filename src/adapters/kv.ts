@@ -64,8 +64,8 @@ export {
 export { ThrottleWindows, throttleWindowMs } from '../shared/pressure/throttle-windows.js';
 export type { EngineFactory } from '../workers/kv/engine-messages.js';
 export type { KvTables } from '../workers/kv/kv-directory.js';
+export { describeKvEvent, type KvEvent } from '../workers/kv/kv-event.js';
 export type { KvTableStats } from '../workers/kv/kv-meters.js';
-export type { KvEvent } from '../workers/kv/kv-options.js';
 export type { KvRefusal, KvStore, KvStoreStats } from '../workers/kv/kv-store.js';
 export type { LogCut } from '../workers/kv/log/log-store.js';
 export { type OpenKvStoreOptions, openKvStore } from './kv-open.js';

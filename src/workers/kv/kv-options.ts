@@ -3,25 +3,7 @@ import { resolveTabletConfig, type TabletConfig } from '../../actors/kv/tablet-c
 import { ConfigError } from '../../shared/errors.js';
 import type { EngineFactory } from './engine-messages.js';
 import type { KvTables } from './kv-directory.js';
-import type { LogCut } from './log/log-store.js';
-
-/** What happens to a store, apart from its answers. */
-export type KvEvent =
-  /** The end of the log had never been acknowledged as a whole, and was cut off at the start. */
-  | { readonly kind: 'log-cut'; readonly cut: LogCut }
-  /** A bucket takes nothing more: its engine, or the log, is broken. */
-  | {
-      readonly kind: 'tablet-failed';
-      readonly table: string;
-      readonly bucket: number;
-      readonly error: unknown;
-    }
-  /** `l0SlowdownTrigger` is not below the engine's: no pressure is reported before writes are refused. */
-  | {
-      readonly kind: 'no-proactive-tier';
-      readonly l0SlowdownTrigger: number;
-      readonly engineTrigger: number;
-    };
+import { describeKvEvent, type KvEvent } from './kv-event.js';
 
 export interface KvStoreOptions {
   /** Made if it is not there; held by one store at a time. */
@@ -42,6 +24,7 @@ export interface KvStoreOptions {
   readonly logCheckpointBytes?: number;
   /** Calls of one bucket that may be under way, an integer from 1 to 16,384. Default 1024. */
   readonly maxInFlight?: number;
+  /** Default: a process warning for each. */
   readonly onEvent?: (event: KvEvent) => void;
 }
 
@@ -87,6 +70,7 @@ export function resolveKvOptions(given: KvStoreOptions, factory: EngineFactory):
     logSegmentBytes = 2 ** 24,
     logCheckpointBytes = 2 ** 26,
     maxInFlight = 1024,
+    onEvent = warn,
   } = given;
   const limits = { ...DEFAULT_PUT_LIMITS, ...given.limits };
   for (const [field, value] of Object.entries(limits)) {
@@ -107,7 +91,7 @@ export function resolveKvOptions(given: KvStoreOptions, factory: EngineFactory):
     maxInFlight: whole('maxInFlight', maxInFlight, 1, 16_384),
     onEvent: (event: KvEvent) => {
       try {
-        given.onEvent?.(event);
+        onEvent(event);
       } catch {
         // A listener that throws must not fail the tablet that it is told about.
       }
@@ -124,4 +108,8 @@ function whole(field: string, value: unknown, least: number, most: number): numb
 
 function refuse(field: string, rule: string, value: unknown): never {
   throw new ConfigError(`${field} must be ${rule}, got ${String(value)}`, { field, rule, value });
+}
+
+function warn(event: KvEvent): void {
+  process.emitWarning(describeKvEvent(event), { type: 'SpillwayWarning' });
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -35,6 +36,18 @@ describe('options of a key-value store', () => {
     const unknown = { dir: 'd', flushThread: 1 } as unknown as { dir: string };
     expect(() => resolveKvOptions(unknown, factory)).toThrow('flushThread');
     expect(() => resolveKvOptions({ dir: '' }, factory)).toThrow('dir must be a path, got ');
+  });
+
+  it('warn of every event where nobody listens', async () => {
+    const warned = once(process, 'warning');
+    resolveKvOptions({ dir: 'd' }, factory).onEvent({
+      kind: 'no-proactive-tier',
+      l0SlowdownTrigger: 21,
+      engineTrigger: 20,
+    });
+    const [warning] = await warned;
+    expect(warning.name).toBe('SpillwayWarning');
+    expect(warning.message).toContain("l0SlowdownTrigger 21 is not below the engine's 20");
   });
 
   it('a listener that throws harms nobody', () => {
