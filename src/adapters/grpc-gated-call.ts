@@ -8,6 +8,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import type { AttemptContext } from '../workers/attempt-scope.js';
+import { LONGEST_WAIT_MS } from '../workers/wait-options.js';
 import {
   type Answer,
   CallScript,
@@ -47,8 +48,6 @@ export type Pass = (
   attempt: (context: AttemptContext) => Promise<Answer>,
 ) => Promise<PassageOutcome>;
 
-/** A gate never makes anybody wait longer than a day, and no timer should. */
-export const LONGEST_WAIT_MS = 86_400_000;
 /** Tells a server that this is not the first attempt (gRFC A6). */
 const PREVIOUS_ATTEMPTS_KEY = 'grpc-previous-rpc-attempts';
 

@@ -4,6 +4,7 @@ import type { TableKey } from '../shared/table-key.js';
 import type { Verdict } from '../shared/verdict.js';
 import type { CallRetry } from '../workers/call-options.js';
 import type { Gate } from '../workers/gate.js';
+import { LONGEST_WAIT_MS } from '../workers/wait-options.js';
 import { isReplayable } from './undici-body.js';
 import { GatedRequest, type RequestPlan } from './undici-gated-request.js';
 import { describeRequest, type UndiciRequest, type UndiciResponse } from './undici-message.js';
@@ -56,7 +57,6 @@ const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set([
   'PUT',
   'DELETE',
 ]);
-const LONGEST_WAIT_MS = 86_400_000;
 
 /**
  * An interceptor for `dispatcher.compose(...)` that takes every request through a gate before it is dispatched. A request
