@@ -28,6 +28,7 @@
  */
 
 import { cellsFor, circuitMemoryBytes } from './breaker/circuit-memory.js';
+import { alignToLine } from './cache-line.js';
 import { BUCKET_BYTES, STATS_BYTES } from './kernel/port.js';
 import { keyDirectoryBytes } from './key-directory.js';
 import { histogramBytes } from './latency-histogram.js';
@@ -226,28 +227,26 @@ export interface ThreadLayout {
   calls(rpcId: number): number;
 }
 
-const align = (offset: number): number => Math.ceil(offset / 64) * 64;
-
 export function layOut(capacity: Capacity): Layout {
   const { threads, rpcs, pairs, addresses = 1 } = capacity;
   const names = HEADER_BYTES;
-  const buckets = align(names + rpcs * NAME_BYTES);
-  const waits = align(buckets + rpcs * 2 * BUCKET_BYTES);
-  const histogram = align(histogramBytes());
-  const places = align(waits + rpcs * 3 * histogram);
+  const buckets = alignToLine(names + rpcs * NAME_BYTES);
+  const waits = alignToLine(buckets + rpcs * 2 * BUCKET_BYTES);
+  const histogram = alignToLine(histogramBytes());
+  const places = alignToLine(waits + rpcs * 3 * histogram);
   const peers = THREAD_HEADER_BYTES + SCRATCH_BYTES + STATS_BYTES;
   const circuitStats = peers + PEER_STATS_BYTES;
   const stats = circuitStats + CIRCUIT_STATS_BYTES;
   const calls = stats + rpcs * 2 * STATS_BYTES;
   const ring = calls + rpcs * CALL_STATS_BYTES;
-  const placeBytes = align(ring + ringBytes(RING_RECORDS));
-  const quiescence = align(places + threads * placeBytes);
-  const directory = align(quiescence + quiescenceBytes(threads));
-  const circuits = align(directory + keyDirectoryBytes(pairs));
+  const placeBytes = alignToLine(ring + ringBytes(RING_RECORDS));
+  const quiescence = alignToLine(places + threads * placeBytes);
+  const directory = alignToLine(quiescence + quiescenceBytes(threads));
+  const circuits = alignToLine(directory + keyDirectoryBytes(pairs));
   const kinds = { host: 0, table: 1, dryRun: 2 } as const;
   return {
     capacity,
-    bytes: align(circuits + circuitMemoryBytes(cellsFor(addresses))),
+    bytes: alignToLine(circuits + circuitMemoryBytes(cellsFor(addresses))),
     quiescence,
     directory,
     circuits,

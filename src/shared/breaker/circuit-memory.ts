@@ -1,16 +1,15 @@
 /** The part of the arena that circuits live in: a key directory of addresses, and what is left of those forgotten. */
 import type { ArenaAtomics } from '../arena-atomics.js';
+import { alignToLine } from '../cache-line.js';
 import { KeyDirectory, keyDirectoryBytes } from '../key-directory.js';
 import { ForgottenCircuits, forgottenCircuitsBytes } from './forgotten-circuits.js';
 
 /** Cells for a number of addresses that may be tracked at once: a quarter more, for those that come while room is made. */
 export const cellsFor = (maxAddresses: number): number => Math.ceil(maxAddresses * 1.25);
 
-const align = (offset: number): number => Math.ceil(offset / 64) * 64;
-
 /** Arena bytes. All zero: every address is healthy. */
 export const circuitMemoryBytes = (cells: number): number =>
-  align(keyDirectoryBytes(cells)) + forgottenCircuitsBytes(cells);
+  alignToLine(keyDirectoryBytes(cells)) + forgottenCircuitsBytes(cells);
 
 export interface CircuitMemory {
   readonly buffer: SharedArrayBuffer;
@@ -38,7 +37,7 @@ export function openCircuitMemory(
   { buffer, base, cells, epoch }: CircuitMemoryPlace,
   atomics: ArenaAtomics = Atomics,
 ): CircuitMemory {
-  const forgottenAt = base + align(keyDirectoryBytes(cells));
+  const forgottenAt = base + alignToLine(keyDirectoryBytes(cells));
   return {
     buffer,
     base,
