@@ -3,7 +3,7 @@ import type { Arena } from '../shared/arena.js';
 import { STATS } from '../shared/kernel/port.js';
 import { KeyDirectory } from '../shared/key-directory.js';
 import { CALL_STATS, HEADER, PEER_STATS, RING_RECORDS, THREAD, TOTALS } from '../shared/layout.js';
-import { bucketWords, cellWords } from '../shared/limiter-words.js';
+import { bucketWords, cellQps } from '../shared/limiter-words.js';
 import { RingConsumer } from '../shared/message-ring.js';
 import { readSettings, settingsIndex } from '../shared/settings.js';
 import { createCircuitReader } from './circuit-reader.js';
@@ -74,7 +74,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
       const rpc = names[space]?.name;
       if (rpc === undefined) return;
       const cell = directory.cellAt(index);
-      const qpsLimit = cellWords(arena, cell).qps();
+      const qpsLimit = cellQps(arena, cell);
       if (qpsLimit === 0) return;
       found.push({
         rpc,

@@ -3,6 +3,7 @@ import type { Arena } from '../../src/shared/arena.js';
 import {
   bookingAt,
   bucketWords,
+  cellQps,
   cellWords,
   type LimiterWords,
 } from '../../src/shared/limiter-words.js';
@@ -107,6 +108,15 @@ describe.each(bothKernels())('words of the $kind kernel', ({ fresh }) => {
       configure(10);
       expect(words.qps()).toBe(10);
       expect(words.terms(1)).toMatchObject({ epoch: 1, intervalNs: 1e8, tauNs: 1e8, plan: 1 });
+    });
+
+    it('tells its rate at a glance: in whatever slot its terms are, and none once it is removed', () => {
+      const { cell } = strictPlace(arena);
+      expect(cellQps(arena, cell)).toBe(0);
+      for (const qps of [10, 20, 0, 30, 40, 50, 0]) {
+        configure(qps);
+        expect(cellQps(arena, cell)).toBe(qps);
+      }
     });
 
     it('counts a plan per reset, per removal, and per limit after none', () => {
