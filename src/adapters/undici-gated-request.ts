@@ -72,6 +72,7 @@ export class GatedRequest implements AttemptHost {
       ...(weight !== undefined && { weight }),
       ...(maxWaitMs !== undefined && { maxWaitMs }),
       ...(retry !== undefined && { retry }),
+      ...(retry !== false && { onRetry: () => this.#attempt?.drop(undefined) }),
     };
     gate
       .call(call, ({ signal }) => this.#send(signal, retry !== false))
@@ -120,7 +121,6 @@ export class GatedRequest implements AttemptHost {
       throw this.#failure;
     }
     this.#stopWatching();
-    this.#attempt?.drop(undefined);
     const attempt = new RequestAttempt(this, mayRetry);
     this.#attempt = attempt;
     if (bound !== undefined && bound !== this.#gone.signal) {

@@ -50,6 +50,7 @@ export interface FakeCallOptions<T> {
   readonly maxWaitMs?: number;
   readonly classify?: (outcome: FakeOutcome<T>) => FakeVerdict;
   readonly retry?: FakeRetry | false;
+  readonly onRetry?: () => void;
   /** Without effect here: attempts of a test end by themselves. */
   readonly attemptTimeoutMs?: number;
   /** Bounds the retrying. */
@@ -225,6 +226,7 @@ export class FakeGate {
       const leftMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : deadlineMs - elapsedMs;
       const decision = decideRetry({ attempt: n, verdict, leftMs }, terms, JITTER);
       if (decision.kind === 'retry' && signal?.aborted !== true) {
+        options.onRetry?.();
         await this.#wait(rpc, decision.afterMs, signal);
         continue;
       }

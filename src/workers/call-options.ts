@@ -26,6 +26,8 @@ export interface CallOptions<T = unknown> {
   readonly classify?: Classifier<T>;
   /** Which attempts may follow a bad one; `false`: none. What it does not say is as `retry` of the configuration says. */
   readonly retry?: CallRetry | false;
+  /** Told when another attempt will follow, before the backoff: what the last one holds can go. What it throws ends the call. */
+  readonly onRetry?: () => void;
   /** Longest that one attempt may take, ms; 0: no bound. Default: `retry.attemptTimeoutMs`. */
   readonly attemptTimeoutMs?: number;
   /** Longest that the call may take, all waits and attempts included, ms; 0: no bound. Default: `retry.deadlineMs`. */
@@ -49,6 +51,7 @@ export interface PlannedCall extends Admitted {
   readonly limiter: HostLimiter;
   readonly maxWaitMs: number;
   readonly terms: RetryTerms;
+  readonly onRetry: (() => void) | undefined;
   readonly attemptTimeoutMs: number;
   readonly deadlineMs: number;
   readonly explain: boolean;
@@ -76,12 +79,14 @@ export function planCall(
   settings: Settings,
   limiter: HostLimiter,
 ): PlannedCall {
-  const { rpc, weight, maxWaitMs, classify, retry, attemptTimeoutMs, deadlineMs, explain } =
-    options;
+  const { rpc, weight, maxWaitMs, classify, retry, onRetry } = options;
+  const { attemptTimeoutMs, deadlineMs, explain } = options;
   const table = options.table ?? undefined;
   const address = options.address ?? undefined;
   if (classify !== undefined && typeof classify !== 'function')
     throw new TypeError(`classify must be a function, got ${describeValue(classify)}`);
+  if (onRetry !== undefined && typeof onRetry !== 'function')
+    throw new TypeError(`onRetry must be a function, got ${describeValue(onRetry)}`);
   // A safe integer needs no text to be right.
   if (table !== undefined && !Number.isSafeInteger(table)) canonicalKey(table);
   if (address !== undefined && (typeof address !== 'string' || address === ''))
@@ -99,6 +104,7 @@ export function planCall(
     limiter,
     maxWaitMs: checkMs(maxWaitMs, 'maxWaitMs') ?? settings.maxWaitMs,
     terms: retry === undefined ? settings.retry : planRetries(retry, settings.retry),
+    onRetry,
     attemptTimeoutMs:
       checkMs(attemptTimeoutMs, 'attemptTimeoutMs') ?? settings.retry.attemptTimeoutMs,
     deadlineMs: checkMs(deadlineMs, 'deadlineMs') ?? settings.retry.deadlineMs,

@@ -122,6 +122,7 @@ export class CallRunner {
       ended ??= await this.#attempt(job, course, entering, recorder);
       const backoffNs = course.next(ended, random);
       if (backoffNs === undefined) return result(ended);
+      call.onRetry?.();
       try {
         await this.#pauses.until(thread.nowNs() + backoffNs, call.signal);
       } catch (error) {

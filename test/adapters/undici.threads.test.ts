@@ -214,6 +214,23 @@ describe('retries', () => {
     expect(times).toHaveLength(4);
   });
 
+  it('leave the connection to others while they back off', async () => {
+    await agent.destroy();
+    agent = new Agent({ connections: 1, keepAliveTimeout: 60_000 });
+    await connect({}, { retry: { ...NO_DELAY, maxAttempts: 2, maxRetryAfterMs: 1500 } });
+    service.answer = (_request, response) => {
+      const isFirst = service.seen.length === 1;
+      response.writeHead(isFirst ? 503 : 200, isFirst ? { 'retry-after': '1' } : {});
+      response.end(isFirst ? Buffer.alloc(100_000) : 'fine');
+    };
+    const retried = text({ path: '/retried' });
+    await until('it backs off', () => totals()?.retries === 1);
+    expect(await text({ path: '/other' })).toBe('200 fine');
+    expect(service.seen).toEqual(['GET /retried', 'GET /other']);
+    expect(await retried).toBe('200 fine');
+    expect(service.connections()).toBe(1);
+  });
+
   it('are bounded by the budget', async () => {
     await connect(
       { retry: { budgetBurst: 1, budgetRatio: 0, budgetPerSecond: 0 } },

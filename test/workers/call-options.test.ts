@@ -46,6 +46,7 @@ it.each([
   [{ address: 5 }, /^address must be a string that names a peer, got 5/],
   [{ address: '' }, /^address must be a string/],
   [{ classify: {} }, /^classify must be a function/],
+  [{ onRetry: 1 }, /^onRetry must be a function, got 1/],
   [{ signal: {} }, /^signal must be an AbortSignal/],
   [{ attemptTimeoutMs: 86_400_001 }, /from 0 to 86400000, got 86400001/],
   [{ rpc: 'nope' }, /^rpc must be one of read, got 'nope'/],

@@ -51,6 +51,26 @@ describe('retries', () => {
     expect(gates.time.pendingTimers).toBe(0);
   });
 
+  it('are told of before the backoff, and of no attempt that does not follow', async () => {
+    const { gates, gate } = setUp({ maxAttempts: 3 });
+    const told: number[] = [];
+    const onRetry = (): void => void told.push(Math.round(gates.time.nowMs));
+    const { at, attempt } = flaky(gates, 9);
+    const call = gate.call({ rpc: 'read', onRetry }, attempt);
+    await expect(ended(gates, call)).rejects.toThrow('down');
+    expect(told).toEqual([0, 100]);
+    expect(at).toEqual([0, 100, 300]);
+  });
+
+  it('are none when the one who is told of them throws', async () => {
+    const { gates, gate } = setUp();
+    const { at, attempt } = flaky(gates, 9);
+    const onRetry = (): never => expect.fail('a bug');
+    await expect(gate.call({ rpc: 'read', onRetry }, attempt)).rejects.toThrow('a bug');
+    expect(at).toEqual([0]);
+    expect(gates.snapshot().conservation).toMatchObject({ ok: true, held: 0 });
+  });
+
   it('end with the last error when the attempts do', async () => {
     const { gates, gate } = setUp();
     let n = 0;
