@@ -15,6 +15,7 @@ import { ReportRing } from './report-ring.js';
 import { RpcTable } from './rpc-table.js';
 import { TableStage } from './table-stage.js';
 import { ThreadCircuits } from './thread-circuits.js';
+import { ThreadClassifier } from './thread-classifier.js';
 import { nodeTimers, ThreadContext } from './thread-context.js';
 import { ThreadRegistry } from './thread-registry.js';
 
@@ -29,7 +30,8 @@ const GATES: unique symbol = Symbol.for('spillway.gates');
 /**
  * Joins the runtime from any thread, the owner's included; synchronous, and the same gate each time it is called in a
  * thread. Without a handle it takes the one that `createRuntime` left for threads that were started later.
- * @throws NoRuntimeError, HandleVersionError, RuntimeClosedError, TooManyThreadsError.
+ * @throws NoRuntimeError, HandleVersionError, RuntimeClosedError, TooManyThreadsError; TypeError or IllegalStateError for a
+ * `classify` that is no function, or not the one that the thread has attached with before.
  */
 export function attach(handle?: RuntimeHandle, options: AttachOptions = {}): Gate {
   const given = handle ?? getEnvironmentData(ENVIRONMENT_KEY);
@@ -37,8 +39,14 @@ export function attach(handle?: RuntimeHandle, options: AttachOptions = {}): Gat
   const checked = checkHandle(given);
   const gates = gatesOfThread();
   const known = gates.get(checked.runtimeId);
-  if (known !== undefined) return known;
-  const gate = join(checked, options, () => gates.delete(checked.runtimeId));
+  if (known !== undefined) {
+    // The runtime's own verbs attach without options.
+    known.useClassifier(options.classify);
+    return known;
+  }
+  const classifier = new ThreadClassifier();
+  classifier.use(options.classify);
+  const gate = join(checked, classifier, () => gates.delete(checked.runtimeId));
   gates.set(checked.runtimeId, gate);
   return gate;
 }
@@ -54,7 +62,7 @@ function gatesOfThread(): Map<string, Gate> {
   return scope[GATES];
 }
 
-function join(handle: RuntimeHandle, options: AttachOptions, forget: () => void): Gate {
+function join(handle: RuntimeHandle, classifier: ThreadClassifier, forget: () => void): Gate {
   const arena = openArena(handle.arena);
   if (Atomics.load(arena.i32, STATE_WORD) !== 0) throw new RuntimeClosedError();
   const registry = new ThreadRegistry(arena);
@@ -100,7 +108,7 @@ function join(handle: RuntimeHandle, options: AttachOptions, forget: () => void)
     busy: new BusyReports(thread, ring),
     link: { request: (body) => link.request(body) },
     detach,
-    classify: options.classify,
+    classifier,
   });
   const link: ControlLink = new ControlLink(arena, handle, claimed, {
     changed: () => gate.refresh(),

@@ -245,7 +245,10 @@ export class ControlHost {
     this.#plane.configure(throttleConfig(next));
     this.#breaker.configure(next.breaker);
     this.#ticker.run(needsCoarseClock(next));
+    if (config.tables.dryRun && !next.tables.dryRun) this.#pairs.replan();
     this.#changed();
+    const event = { version: inForce.version };
+    this.#report({ kind: 'event', event: { name: 'config', event } });
     return inForce.version;
   }
 

@@ -140,7 +140,6 @@ export class ControlThread {
       case 'config':
         this.#inForce = report.inForce;
         this.#tellCaughtUp(report.inForce.version);
-        this.#parts.emit({ name: 'config', event: { version: report.inForce.version } });
         break;
       case 'history':
         this.#history = report.history;

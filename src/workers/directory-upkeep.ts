@@ -1,12 +1,15 @@
 /** Gives the directory's keeper its turns: bounded pieces of work, and patience where threads have to pass a point first. */
 import type { DirectoryKeeper } from '../shared/directory-keeper.js';
 
+/** First patience with threads that have not passed; it doubles up to the longest, for those whose loop does not turn. */
 const WAITING_MS = 20;
+const LONGEST_WAITING_MS = 1000;
 
 export class DirectoryUpkeep {
   readonly #keeper: DirectoryKeeper;
   readonly #askThreads: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #patienceMs = WAITING_MS;
   #closed = false;
 
   /** `askThreads`: ask every attached thread to pass a quiescent point. */
@@ -29,7 +32,13 @@ export class DirectoryUpkeep {
     this.#timer = undefined;
     const upkeep = this.#keeper.maintain();
     if (upkeep === 'idle' || this.#closed) return;
-    if (upkeep === 'waiting') this.#askThreads();
-    this.#timer = setTimeout(() => this.#turn(), upkeep === 'waiting' ? WAITING_MS : 1);
+    if (upkeep === 'working') {
+      this.#patienceMs = WAITING_MS;
+      this.#timer = setTimeout(() => this.#turn(), 1);
+      return;
+    }
+    this.#askThreads();
+    this.#timer = setTimeout(() => this.#turn(), this.#patienceMs);
+    this.#patienceMs = Math.min(this.#patienceMs * 2, LONGEST_WAITING_MS);
   }
 }

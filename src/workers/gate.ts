@@ -31,6 +31,7 @@ import { RpcLimiter } from './rpc-limiter.js';
 import type { RpcTable } from './rpc-table.js';
 import type { TableStage } from './table-stage.js';
 import type { ThreadCircuits } from './thread-circuits.js';
+import type { ThreadClassifier } from './thread-classifier.js';
 import type { ThreadContext } from './thread-context.js';
 
 export interface GateParts {
@@ -41,7 +42,7 @@ export interface GateParts {
   readonly busy: BusyReports;
   readonly link: Pick<ControlLink, 'request'>;
   readonly detach: () => void;
-  readonly classify: Classifier | undefined;
+  readonly classifier: ThreadClassifier;
   /** From [0, 1): the jitter of backoffs. Default: Math.random. */
   readonly random?: () => number;
 }
@@ -57,7 +58,8 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts;
-    const { thread, circuits, classify, random = Math.random } = parts;
+    const { thread, circuits, random = Math.random } = parts;
+    const { classify } = parts.classifier;
     const circuitStage = new CircuitStage(circuits);
     const stages = [parts.tables, new HostStage((rpc) => this.#limiter(rpc)), circuitStage];
     const lineOf = (rpc: string): CallLine => this.#line(rpc);
@@ -158,6 +160,11 @@ export class Gate {
     this.#leave(new RuntimeClosedError('the thread has detached from the runtime'));
   }
 
+  /** @internal */
+  useClassifier(classify: Classifier | undefined): void {
+    this.#parts.classifier.use(classify);
+  }
+
   /** @internal The runtime is closed. */
   closeNow(): void {
     this.#leave(new RuntimeClosedError());
@@ -175,7 +182,7 @@ export class Gate {
     this.#detached = true;
     for (const limiter of this.#limiters.values()) limiter.close(reason);
     for (const bound of this.#bound.values()) bound.refresh();
-    this.#parts.tables.rejectAll(reason);
+    this.#parts.tables.close(reason);
     this.#lines.clear();
     this.#calls.close(reason);
     this.#parts.circuits.leave();

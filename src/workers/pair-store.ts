@@ -3,9 +3,8 @@ import type { LimitAction, PairKey, PairLimit } from '../actors/throttle/limit-a
 import type { LimitPort, PairCell, PairSource, PairVisitor } from '../actors/throttle/ports.js';
 import type { Arena } from '../shared/arena.js';
 import type { DirectoryKeeper } from '../shared/directory-keeper.js';
-import { INTERVAL_MASK } from '../shared/kernel/port.js';
 import type { KeyDirectory } from '../shared/key-directory.js';
-import { cellWords } from '../shared/limiter-words.js';
+import { cellQps } from '../shared/limiter-words.js';
 import { intervalNs, MAX_QPS } from '../shared/quota.js';
 import type { Clock } from './clock.js';
 import type { RpcTable } from './rpc-table.js';
@@ -91,6 +90,13 @@ export class PairStore implements PairSource, LimitPort {
     if (actions.length > 0) this.#parts.onChange();
   }
 
+  /** Begins all plans anew: what a dry run has reserved nobody has waited for. */
+  replan(): void {
+    this.apply(
+      this.inForce().map((limit) => ({ type: 'set_limit', ...limit, resetReservation: true })),
+    );
+  }
+
   inForce(): readonly PairLimit[] {
     const { directory, rpcs } = this.#parts;
     const known = rpcs.all().length;
@@ -105,15 +111,7 @@ export class PairStore implements PairSource, LimitPort {
 
   #limitOf(cell: number): number {
     const { arena, directory } = this.#parts;
-    const offset = directory.cellAt(cell);
-    // Most cells have no limit in any slot: look before reading on.
-    const { u64 } = arena;
-    for (let slot = 0; slot < 4; slot++) {
-      if (((u64[(offset + 16 + slot * 16) >>> 3] as bigint) & INTERVAL_MASK) !== 0n) {
-        return cellWords(arena, offset).qps();
-      }
-    }
-    return 0;
+    return cellQps(arena, directory.cellAt(cell));
   }
 
   #offsetOf(rpc: string, table: string, insert: boolean): number {

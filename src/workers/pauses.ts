@@ -9,6 +9,7 @@ export interface PauseHost extends AlarmHost {
 export class Pauses {
   readonly #host: PauseHost;
   readonly #enders = new Set<(reason: unknown) => void>();
+  #over: { readonly reason: unknown } | undefined;
 
   constructor(host: PauseHost) {
     this.#host = host;
@@ -20,6 +21,7 @@ export class Pauses {
 
   /** Resolves at `untilNs`. Rejects with the signal's reason. */
   until(untilNs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#over !== undefined) return Promise.reject(this.#over.reason);
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const alarm = new Alarm(this.#host, () => {
@@ -42,7 +44,9 @@ export class Pauses {
     });
   }
 
+  /** Ends all pauses, and those that are still to come: an attempt may settle after its thread has left. */
   endAll(reason: unknown): void {
+    this.#over = { reason };
     for (const end of this.#enders) end(reason);
   }
 }

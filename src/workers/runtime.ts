@@ -16,6 +16,7 @@ import { serveAdmin } from './admin.js';
 import { applyConfig } from './apply-config.js';
 import { attach, attachedGate } from './attach.js';
 import { clockEpoch, createClock } from './clock.js';
+import { cloneOptions } from './config/clone-options.js';
 import type { ConfigPatch, RuntimeOptions } from './config/options.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { ControlThread } from './control-thread.js';
@@ -40,9 +41,11 @@ const DRAIN_POLL_MS = 5;
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const cores = availableParallelism();
+  // Before any effect: what cannot be cloned is refused, and what the caller changes later is not ours.
+  const given = cloneOptions(options);
   // Here, because a thread that only attaches need not load the schema library.
   const { resolveConfig } = await import('./config/resolve-config.js');
-  const config = resolveConfig(options, cores);
+  const config = resolveConfig(given, cores);
   const {
     arena,
     handle: arenaHandle,
@@ -75,7 +78,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     handle,
     control,
     events,
-    options: structuredClone(options),
+    options: given,
   });
   if (fallback !== undefined) {
     const event: RuntimeEvents['kernel-fallback'] = { reason: fallback.message };

@@ -2,20 +2,21 @@
  * The table stage: counts the call for its (rpc, table) pair, and holds it where the pair has a limit. The count is what
  * is asked for, before any wait, so that a table that is slowed does not look calm.
  */
-import { UnknownRpcError } from '../shared/errors.js';
+import { type RuntimeClosedError, UnknownRpcError } from '../shared/errors.js';
 import type { KeyDirectory } from '../shared/key-directory.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
 import { ThreadKeyCache } from '../shared/thread-key-cache.js';
 import type { AdmissionStage, Admitted } from './admission.js';
 import type { Hold } from './hold.js';
 import { QueuedCell } from './queued-cell.js';
-import type { RpcTable } from './rpc-table.js';
+import type { Rpc, RpcTable } from './rpc-table.js';
 import type { ThreadContext } from './thread-context.js';
 import { type Grant, WaitQueue } from './wait-queue.js';
 
 interface Line {
   /** With the cell: whose line it is. */
   readonly generation: number;
+  readonly rpc: Rpc;
   readonly limiter: QueuedCell;
   readonly queue: WaitQueue;
 }
@@ -28,6 +29,7 @@ export class TableStage implements AdmissionStage {
   readonly #cells: ThreadKeyCache;
   /** Limited pairs that this thread has met, by cell. */
   readonly #lines = new Map<number, Line>();
+  #closed: RuntimeClosedError | undefined;
 
   constructor(thread: ThreadContext, rpcs: RpcTable, pairs: KeyDirectory) {
     this.#thread = thread;
@@ -37,6 +39,8 @@ export class TableStage implements AdmissionStage {
   }
 
   enter(call: Admitted, maxWaitMs: number): Hold | undefined | Promise<Hold | undefined> {
+    // A retry may come after its thread has left: the counters are no longer its own.
+    if (this.#closed !== undefined) throw this.#closed;
     if (call.table === undefined) return undefined;
     const settings = this.#thread.settings();
     if (!settings.tables && !settings.tablesDryRun) return undefined;
@@ -61,8 +65,8 @@ export class TableStage implements AdmissionStage {
   refresh(): void {
     const settings = this.#thread.settings();
     const enforced = settings.tables && !settings.tablesDryRun;
-    for (const [cell, { queue, limiter }] of this.#lines) {
-      if (enforced) queue.pump();
+    for (const [cell, { queue, limiter, rpc }] of this.#lines) {
+      if (enforced && rpc.loadRelated()) queue.pump();
       else queue.releaseAll();
       if (queue.size === 0 && limiter.intervalNs() === 0) this.#lines.delete(cell);
     }
@@ -77,11 +81,13 @@ export class TableStage implements AdmissionStage {
     }
   }
 
-  rejectAll(reason: unknown): void {
+  /** Rejects the waiters and takes no more calls. */
+  close(reason: RuntimeClosedError): void {
+    this.#closed = reason;
     for (const { queue } of this.#lines.values()) queue.rejectAll(reason);
   }
 
-  #line(cell: number, rpc: { readonly id: number; readonly name: string }, table: TableKey): Line {
+  #line(cell: number, rpc: Rpc, table: TableKey): Line {
     const generation = this.#pairs.generationOf(cell);
     const known = this.#lines.get(cell);
     if (known?.generation === generation) return known;
@@ -92,7 +98,7 @@ export class TableStage implements AdmissionStage {
       { rpc: rpc.name, table: canonicalKey(table) },
       { cell, stats },
     );
-    const line = { generation, limiter, queue: new WaitQueue(limiter, this.#thread) };
+    const line = { generation, rpc, limiter, queue: new WaitQueue(limiter, this.#thread) };
     this.#lines.set(cell, line);
     return line;
   }

@@ -2,6 +2,7 @@
  * One thread's circuits: what it knows of addresses, its counters, and what it tells the control thread. The healthy case
  * is one look at one shared word, and neither reads the clock nor allocates.
  */
+
 import { canonicalAddress } from '../shared/breaker/canonical-address.js';
 import type { CircuitMemory } from '../shared/breaker/circuit-memory.js';
 import type { CircuitPermit, CircuitPlace } from '../shared/breaker/circuit-place.js';
@@ -9,6 +10,7 @@ import type { CircuitView } from '../shared/breaker/circuit-view.js';
 import { type CircuitRefusal, Circuits, type Settled } from '../shared/breaker/circuits.js';
 import { PlaceCache } from '../shared/breaker/place-cache.js';
 import type { CircuitOutcome } from '../shared/breaker/settle-permit.js';
+import { RuntimeClosedError } from '../shared/errors.js';
 import { CIRCUIT_STATS } from '../shared/layout.js';
 import { BY_HAND, RECORD, type ReportRing } from './report-ring.js';
 import type { ThreadContext } from './thread-context.js';
@@ -94,6 +96,8 @@ export class ThreadCircuits {
   }
 
   #admitUnhealthy(place: CircuitPlace): CircuitPermit | CircuitRefusal {
+    // A probe of a thread that has left would be nobody's.
+    if (this.#left) throw new RuntimeClosedError();
     const { breaker } = this.#parts.thread.settings();
     if (!breaker.enabled) return place.permit;
     const nowMs = this.#nowMs();

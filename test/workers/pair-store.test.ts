@@ -193,5 +193,17 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
         expect(store.locate('read', table)).toBeUndefined();
       });
     });
+
+    it('begins the plans of all limits anew when nobody has obeyed them', () => {
+      const cell = directory.findOrInsert(0, '7');
+      store.apply([
+        { type: 'set_limit', rpc: 'read', table: '7', qpsLimit: 2, resetReservation: false },
+      ]);
+      const wait = (): number => arena.kernel.strictReserve(cell, 512, 640, 5, 1e12);
+      expect([wait(), wait(), wait()]).toEqual([0, 5e8, 1e9]);
+      store.replan();
+      expect([wait(), wait()]).toEqual([0, 5e8]);
+      expect(store.inForce()).toEqual([{ rpc: 'read', table: '7', qpsLimit: 2 }]);
+    });
   },
 );

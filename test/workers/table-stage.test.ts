@@ -2,7 +2,11 @@ import { getEventListeners } from 'node:events';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Arena } from '../../src/shared/arena.js';
 import { DirectoryKeeper } from '../../src/shared/directory-keeper.js';
-import { RateLimitExceededError, UnknownRpcError } from '../../src/shared/errors.js';
+import {
+  RateLimitExceededError,
+  RuntimeClosedError,
+  UnknownRpcError,
+} from '../../src/shared/errors.js';
 import { STATS } from '../../src/shared/kernel/port.js';
 import { KeyDirectory } from '../../src/shared/key-directory.js';
 import { QuiescenceWords } from '../../src/shared/quiescence.js';
@@ -224,10 +228,28 @@ describe.each(bothKernels({ threads: 4, rpcs: 4, pairs: PAIRS }))(
 
       it('rejects all who wait at the end', async () => {
         const calls = [1, 2, 3].map(() => enter(7));
-        stage.rejectAll('closed');
+        const reason = new RuntimeClosedError();
+        stage.close(reason);
         await clock.pass(0);
         expect(calls.map(({ state }) => state)).toEqual(['resolved', 'rejected', 'rejected']);
         expect(clock.armed).toBe(0);
+        const before = accounts();
+        const late = enter(7);
+        await clock.pass(0);
+        expect(late.error).toBe(reason);
+        expect(accounts()).toEqual(before);
+      });
+
+      it('lets its waiters go when their RPC type is no longer load-related', async () => {
+        const calls = [1, 2, 3].map(() => enter(7));
+        const config = resolveConfig(
+          { host: { rpcs: { write: {}, read: {} } }, tables: { enabled: true, rpcs: [] } },
+          1,
+        );
+        applyConfig(arena, { config, version: 2 }, 1, clock.nowNs());
+        stage.refresh();
+        await clock.pass(0);
+        expect(calls.every(({ state }) => state === 'resolved')).toBe(true);
       });
 
       it('lets its waiters go when the pair is removed under them, and goes on with the new one', async () => {

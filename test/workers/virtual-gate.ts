@@ -16,6 +16,7 @@ import type { RuntimeSnapshot } from '../../src/workers/snapshot.js';
 import { createSnapshotReader } from '../../src/workers/snapshot-reader.js';
 import { TableStage } from '../../src/workers/table-stage.js';
 import { ThreadCircuits } from '../../src/workers/thread-circuits.js';
+import { ThreadClassifier } from '../../src/workers/thread-classifier.js';
 import { ThreadContext } from '../../src/workers/thread-context.js';
 import { type ClaimedPlace, ThreadRegistry } from '../../src/workers/thread-registry.js';
 
@@ -65,6 +66,8 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
       const directory = new KeyDirectory(arena.buffer, layout.directory, layout.capacity.pairs);
       const ring = new ReportRing(thread);
       const memory = circuitsInArena(arena);
+      const classifier = new ThreadClassifier();
+      classifier.use(classify);
       const gate = new Gate({
         thread,
         rpcs: names,
@@ -76,7 +79,7 @@ export function createVirtualGates(options: RuntimeOptions, twin = false): Virtu
           thread.leave();
           left.push(claimed);
         },
-        classify,
+        classifier,
         ...(random !== undefined && { random }),
       });
       gates.push(gate);
