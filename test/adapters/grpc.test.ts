@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   classifyGrpcOutcome,
   classifyGrpcStatus,
@@ -25,9 +25,15 @@ beforeEach(async () => {
   gate = new FakeGate();
 });
 afterEach(() => {
+  vi.useRealTimers();
   for (const client of clients.splice(0)) client.close();
   service.stop();
 });
+
+/** Deadlines pass when the test says so; turns of the loop and sockets are real. */
+function stopTheClock(): void {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+}
 
 function connect(options: Partial<GrpcInterceptorOptions> = {}): MetaClient {
   const client = service.connect({ interceptors: [createGrpcInterceptor({ gate, ...options })] });
@@ -149,11 +155,15 @@ describe('a unary call', () => {
   });
 
   it('ends at its deadline while it waits', async () => {
+    stopTheClock();
     gate.decision = 'hold';
     const options = { deadline: Date.now() + 30 };
-    const { error } = await ended((done) =>
-      connect().CommitRowset({}, new Metadata(), options, done),
-    );
+    const end = ended((done) => connect().CommitRowset({}, new Metadata(), options, done));
+    await waiting();
+    vi.advanceTimersByTime(29);
+    expect(gate.asked[0]?.signal?.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    const { error } = await end;
     expect(error?.code).toBe(status.DEADLINE_EXCEEDED);
     expect(error?.details).toBe('Deadline exceeded while waiting to be sent');
     expect(gate.asked[0]?.signal?.aborted).toBe(true);
@@ -184,8 +194,12 @@ describe('a unary call', () => {
   });
 
   it('keeps its deadline once it is sent', async () => {
+    stopTheClock();
     const options = { deadline: Date.now() + 50 };
-    const { error } = await ended((done) => connect().Hang({}, new Metadata(), options, done));
+    const end = ended((done) => connect().Hang({}, new Metadata(), options, done));
+    while (service.seen.length === 0) await new Promise(setImmediate);
+    vi.advanceTimersByTime(50);
+    const { error } = await end;
     expect(error?.code).toBe(status.DEADLINE_EXCEEDED);
     expect(gate.verdicts).toEqual(['failure']);
   });
