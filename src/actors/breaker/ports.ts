@@ -54,7 +54,7 @@ export interface CircuitPort {
   ): { readonly lost: readonly string[]; readonly nextMs: number | undefined };
   /** Gives up the probes of a thread that has ended. */
   releaseOwned(owner: number): readonly string[];
-  /** Forgets everything. */
+  /** Forgets everything but what was opened by hand. */
   clear(): readonly ForgottenCircuit[];
   /** The windows of failure-rate mode begin anew. */
   clearWindows(): void;

@@ -110,10 +110,10 @@ export class CircuitKeeper {
     return this.#dropSome(all.filter(isEvictable).sort(evictionOrder), surplus);
   }
 
-  /** Forgets everything. @returns what it forgot. */
+  /** Forgets everything but what somebody opened by hand. @returns what it forgot. */
   clear(): readonly ListedCircuit[] {
-    const all = this.list();
-    return this.#dropSome(all, all.length);
+    const known = this.list().filter(isEvictable);
+    return this.#dropSome(known, known.length);
   }
 
   /** The windows of failure-rate mode begin anew. */

@@ -40,7 +40,7 @@ export function evictionOrder(a: KeptCircuit, b: KeptCircuit): number {
   return evictionRank(a.state) - evictionRank(b.state) || a.touchedAtMs - b.touchedAtMs;
 }
 
-/** What somebody opened by hand is not evicted. */
+/** What somebody opened by hand is forgotten for nothing but his own `close`. */
 export function isEvictable({ state }: KeptCircuit): boolean {
   return state.kind !== 'isolated';
 }
