@@ -241,7 +241,14 @@ it('an abort after a stall of the thread mints nothing: a slot is not handed to 
   const late = gate.acquire('one');
   abort.abort('gone');
   const extra = gate.tryAcquire('one');
-  if (performance.now() - before < emissionMs / 2) expect(extra).toBe(false);
+  const elapsedMs = performance.now() - before;
   await Promise.all([gone, late]);
-  expect(runtime.snapshot().rpcs[0]).toMatchObject({ lost: 1 });
+  const more = extra ? 1 : 0;
+  expect(more).toBeLessThanOrEqual(Math.floor(elapsedMs / emissionMs));
+  expect(runtime.snapshot().rpcs[0]).toMatchObject({
+    granted: 3 + more,
+    spent: 2 + more,
+    returned: 0,
+    lost: 1,
+  });
 });
