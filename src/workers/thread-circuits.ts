@@ -77,7 +77,8 @@ export class ThreadCircuits {
   /** @returns false when there is no room for the address. */
   isolate(place: CircuitPlace): boolean {
     const nowMs = this.#nowMs();
-    if (!this.#circuits.isolate(place, nowMs)) return false;
+    const effect = this.#circuits.isolate(place, nowMs);
+    if (effect !== 'isolated') return effect === 'unchanged';
     this.#count('OPENED');
     this.#tell(RECORD.CIRCUIT_OPENED, place, place.cell, nowMs, BY_HAND);
     return true;

@@ -89,6 +89,24 @@ describe('gate.breaker(address)', () => {
     expect(gates.snapshot().breaker).toMatchObject({ opened: 1, recovered: 1, late: 1 });
   });
 
+  it('that is open by hand already is opened for nothing, and not counted again', async () => {
+    gate.breaker(PEER).open();
+    await gates.time.advanceToAsync(10);
+    other.breaker(PEER).open();
+    expect(gates.snapshot().breaker).toMatchObject({ opened: 1, tracked: 1 });
+    gate.breaker(PEER).close();
+    gate.breaker(PEER).open();
+    expect(gates.snapshot().breaker.opened).toBe(2);
+  });
+
+  it('opens a circuit by hand that failures have opened, for good', async () => {
+    fail(3);
+    gate.breaker(PEER).open();
+    await gates.time.advanceToAsync(1e9);
+    expect(gate.breaker(PEER).state()).toMatchObject({ state: 'open', isolated: true });
+    expect(gates.snapshot().breaker.opened).toBe(2);
+  });
+
   it('closes an open circuit by hand at once, and its probe is late', async () => {
     fail(3);
     await gates.time.advanceToAsync(1000);
@@ -122,6 +140,7 @@ describe('gate.breaker(address)', () => {
     for (const use of ['admit', 'state', 'open', 'close'] as const)
       expect(() => breaker[use]()).toThrow(RuntimeClosedError);
     expect(() => permit.failure()).not.toThrow();
+    expect(() => gate.breaker(PEER)).toThrow(RuntimeClosedError);
   });
 
   it('is of no use once its thread has left; a permit of before changes nothing', async () => {

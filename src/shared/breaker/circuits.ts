@@ -147,17 +147,22 @@ export class Circuits {
     return viewCircuit(state, params, nowMs, this.#cells.salt(cell));
   }
 
-  /** Opens it until `close`. @returns false when there is no room for one more address. */
-  isolate(place: CircuitPlace, nowMs: number): boolean {
+  /** Opens it until `close`. `unchanged`: it was already. `untracked`: there is no room for one more address. */
+  isolate(place: CircuitPlace, nowMs: number): 'isolated' | 'unchanged' | 'untracked' {
     for (;;) {
       const cell = this.#locateOrInsert(place);
-      if (cell === 0) return false;
+      if (cell === 0) return 'untracked';
+      const word = this.#cells.word(cell);
+      if (this.#cells.stateOf(cell, word).kind === 'isolated') {
+        if (this.#stands(place, cell)) return 'unchanged';
+        continue;
+      }
       const isolated = packCircuit({ kind: 'isolated', sinceMs: wholeTick(nowMs) });
       this.#cells.touch(cell, nowMs);
-      if (!this.#cells.swap(cell, this.#cells.word(cell), isolated)) continue;
+      if (!this.#cells.swap(cell, word, isolated)) continue;
       if (!this.#stands(place, cell)) continue;
       this.#beginEpoch();
-      return true;
+      return 'isolated';
     }
   }
 
