@@ -8,7 +8,8 @@ import {
 import { UnknownRpcError } from '../shared/errors.js';
 import { isVerdict, type Verdict } from '../shared/verdict.js';
 import type { Attempt } from '../workers/attempt-run.js';
-import type { CallOptions, CallRetry } from '../workers/call-options.js';
+import { type CallOptions, type CallRetry, RETRY_OPTIONS } from '../workers/call-options.js';
+import { checkKnown } from '../workers/known-options.js';
 import { classifyByError, type Outcome } from '../workers/outcome.js';
 import { LONGEST_WAIT_MS } from '../workers/wait-options.js';
 import { GatedCall, type Pass, type Passage } from './grpc-gated-call.js';
@@ -160,6 +161,19 @@ export function createGrpcInterceptor(options: GrpcInterceptorOptions): Intercep
   };
 }
 
+const OPTIONS: ReadonlySet<string> = new Set<keyof GrpcInterceptorOptions>([
+  'gate',
+  'rpc',
+  'table',
+  'address',
+  'weight',
+  'maxWaitMs',
+  'retry',
+  'attemptTimeoutMs',
+  'status',
+  'unknownRpc',
+]);
+
 /** A stream is only admitted, and its end recorded: how long it takes is its own business. */
 const NO_BOUNDS = { retry: false, attemptTimeoutMs: 0, deadlineMs: 0 } as const;
 
@@ -206,6 +220,7 @@ function classifyEnd(
 
 /** Throws here, once, and not in every call. */
 function checkOptions(options: GrpcInterceptorOptions): void {
+  checkKnown(options, OPTIONS);
   const { gate, unknownRpc = 'pass', address, retry } = options;
   if (typeof gate?.call !== 'function') throw new TypeError('gate must be a gate, see attach()');
   for (const name of ['rpc', 'table', 'weight', 'status'] as const) {
@@ -219,6 +234,7 @@ function checkOptions(options: GrpcInterceptorOptions): void {
   const isRetry = retry === false || typeof retry === 'object' || typeof retry === 'function';
   if (retry !== undefined && (!isRetry || retry === null))
     throw new TypeError(`retry must be an object, a function or false, got ${String(retry)}`);
+  if (typeof retry === 'object') checkKnown(retry, RETRY_OPTIONS, 'retry');
   for (const name of ['maxWaitMs', 'attemptTimeoutMs'] as const) {
     const ms = options[name];
     if (ms !== undefined && !(ms >= 0 && ms <= LONGEST_WAIT_MS)) {

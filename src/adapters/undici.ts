@@ -2,8 +2,9 @@ import type { Dispatcher } from 'undici';
 import { describeValue } from '../shared/quota.js';
 import type { TableKey } from '../shared/table-key.js';
 import type { Verdict } from '../shared/verdict.js';
-import type { CallRetry } from '../workers/call-options.js';
+import { type CallRetry, RETRY_OPTIONS } from '../workers/call-options.js';
 import type { Gate } from '../workers/gate.js';
+import { checkKnown } from '../workers/known-options.js';
 import { LONGEST_WAIT_MS } from '../workers/wait-options.js';
 import { isReplayable } from './undici-body.js';
 import { GatedRequest, type RequestPlan } from './undici-gated-request.js';
@@ -56,6 +57,18 @@ const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set([
   'TRACE',
   'PUT',
   'DELETE',
+]);
+const OPTIONS: ReadonlySet<string> = new Set<keyof UndiciInterceptorOptions>([
+  'gate',
+  'rpc',
+  'table',
+  'address',
+  'weight',
+  'maxWaitMs',
+  'classify',
+  'retry',
+  'idempotent',
+  'unknownRpc',
 ]);
 
 /**
@@ -124,6 +137,7 @@ function maySendTwice({ idempotent }: UndiciInterceptorOptions, request: UndiciR
 
 /** Throws here, once, and not in every request. */
 function checkOptions(options: UndiciInterceptorOptions): UndiciInterceptorOptions {
+  checkKnown(options, OPTIONS);
   const { gate, rpc, address, maxWaitMs, retry, unknownRpc } = options;
   if (typeof gate?.call !== 'function') throw new TypeError('gate must be a gate, see attach()');
   for (const name of ['table', 'weight', 'classify', 'idempotent'] as const) {
@@ -138,8 +152,11 @@ function checkOptions(options: UndiciInterceptorOptions): UndiciInterceptorOptio
   }
   if (maxWaitMs !== undefined && !(maxWaitMs >= 0 && maxWaitMs <= LONGEST_WAIT_MS))
     throw new RangeError(`maxWaitMs must be from 0 to ${LONGEST_WAIT_MS}, got ${maxWaitMs}`);
-  if (retry !== undefined && retry !== false && (typeof retry !== 'object' || retry === null))
-    throw new TypeError(`retry must be an object or false, got ${describeValue(retry)}`);
+  if (retry !== undefined && retry !== false) {
+    if (typeof retry !== 'object' || retry === null)
+      throw new TypeError(`retry must be an object or false, got ${describeValue(retry)}`);
+    checkKnown(retry, RETRY_OPTIONS, 'retry');
+  }
   if (unknownRpc !== undefined && unknownRpc !== 'pass' && unknownRpc !== 'refuse')
     throw new TypeError(`unknownRpc must be 'pass' or 'refuse', got ${describeValue(unknownRpc)}`);
   return { ...options };

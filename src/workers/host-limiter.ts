@@ -11,6 +11,7 @@ import { undoAt } from '../shared/limiter-words.js';
 import { checkWeight } from '../shared/quota.js';
 import { rpcMarks } from '../shared/rpc-names.js';
 import { impossible } from '../shared/token-bucket.js';
+import { checkKnown } from './known-options.js';
 import { QueuedBucket } from './queued-bucket.js';
 import { SpotHold } from './spot-hold.js';
 import type { ThreadContext } from './thread-context.js';
@@ -32,6 +33,8 @@ export interface Waited {
   readonly waitedMs: number;
 }
 
+const SYNC_OPTIONS: ReadonlySet<string> = new Set(['n', 'maxWaitMs']);
+const ACQUIRE_OPTIONS: ReadonlySet<string> = new Set([...SYNC_OPTIONS, 'signal']);
 const FREE: Grant = { booking: undefined, waitedNs: 0 };
 /** A coarse clock that is older stands still: whoever ticked it is gone. */
 const STALE_NS = 20e6;
@@ -79,6 +82,7 @@ export class HostLimiter {
 
   /** See `RpcLimiter.acquire`. */
   async acquire(options: AcquireOptions = {}): Promise<Waited> {
+    checkKnown(options, ACQUIRE_OPTIONS);
     const n = options.n === undefined ? 1 : checkWeight(options.n);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
     const signal = checkSignal(options.signal);
@@ -94,6 +98,7 @@ export class HostLimiter {
 
   /** See `RpcLimiter.acquireSync`. */
   acquireSync(options: Omit<AcquireOptions, 'signal'> = {}): Waited {
+    checkKnown(options, SYNC_OPTIONS);
     const n = options.n === undefined ? 1 : checkWeight(options.n);
     const maxWaitMs = checkMaxWait(options.maxWaitMs) ?? this.#thread.settings().maxWaitMs;
     if (this.#isMainThread)

@@ -3,6 +3,7 @@ import { describeValue } from '../shared/quota.js';
 import type { Settings } from '../shared/settings.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
 import type { VerdictKind } from '../shared/verdict.js';
+import { checkKnown } from './known-options.js';
 import { type Classifier, classifyByError } from './outcome.js';
 import { checkMs, checkSignal } from './wait-options.js';
 
@@ -100,6 +101,19 @@ export interface PlannedRead<T> {
 
 const MOST_CANDIDATES = 1000;
 const MOST_RETRIES = 100;
+const OPTIONS: ReadonlySet<string> = new Set<keyof PeerReadOptions>([
+  'candidates',
+  'signal',
+  'race',
+  'probe',
+  'connectTimeoutMs',
+  'connectRetries',
+  'attemptTimeoutMs',
+  'rpc',
+  'table',
+  'maxWaitMs',
+  'classify',
+]);
 
 /** @throws TypeError, RangeError that name field, rule and what came. */
 export function planRead<T>(
@@ -109,6 +123,7 @@ export function planRead<T>(
 ): PlannedRead<T> {
   if (typeof options !== 'object' || options === null)
     throw new TypeError(`options must be an object with candidates, got ${describeValue(options)}`);
+  checkKnown(options, OPTIONS);
   const { candidates, race = false, probe = 'last', rpc, classify: own } = options;
   if (!Array.isArray(candidates) || candidates.length > MOST_CANDIDATES)
     throw new TypeError(

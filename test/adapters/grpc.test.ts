@@ -373,6 +373,8 @@ describe('names and verdicts', () => {
     [{ maxWaitMs: Number.NaN }, RangeError],
     [{ maxWaitMs: -1 }, RangeError],
     [{ unknownRpc: 'drop' }, TypeError],
+    [{ maxwaitMs: 1 }, /^maxwaitMs is no option, there are gate, rpc, .*, unknownRpc$/],
+    [{ retry: { attempts: 3 } }, /^retry.attempts is no option, there are maxAttempts, /],
   ])('refuses %j at once', (options, expected) => {
     const all = { gate, ...options } as unknown as GrpcInterceptorOptions;
     expect(() => createGrpcInterceptor(all)).toThrow(expected);

@@ -702,7 +702,7 @@ describe('which requests may be sent twice', () => {
 });
 
 describe('options', () => {
-  it.each<[object, string]>([
+  it.each<[object, string | RegExp]>([
     [{ gate: undefined }, 'gate must be a gate, see attach()'],
     [{ table: 'a' }, "table must be a function, got 'a'"],
     [{ weight: 1 }, 'weight must be a function, got 1'],
@@ -713,6 +713,8 @@ describe('options', () => {
     [{ maxWaitMs: -1 }, 'maxWaitMs must be from 0 to 86400000, got -1'],
     [{ maxWaitMs: Number.NaN }, 'maxWaitMs must be from 0 to 86400000, got NaN'],
     [{ retry: true }, 'retry must be an object or false, got true'],
+    [{ timeout: 1 }, /^timeout is no option, there are gate, rpc, .*, unknownRpc$/],
+    [{ retry: { attempts: 3 } }, /^retry.attempts is no option, there are maxAttempts, /],
     [{ unknownRpc: 'drop' }, "unknownRpc must be 'pass' or 'refuse', got 'drop'"],
   ])('%j are refused', (options, message) => {
     expect(() => gated(options)).toThrow(message);

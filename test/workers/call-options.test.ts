@@ -37,6 +37,13 @@ it.each([
   [{ retry: true }, /^retry must be an object or false, got true/],
   [{ retry: null }, /^retry must be an object or false, got null/],
   [{ retry: { attempts: 3 } }, /^retry.attempts is no option, there are maxAttempts, /],
+  [
+    { retry: { toString: 1 } },
+    /^retry.toString is no option, there are maxAttempts, baseDelayMs, /,
+  ],
+  [{ maxwaitMs: 1 }, /^maxwaitMs is no option, there are rpc, table, address, .*, explain$/],
+  [{ timeout: 1 }, /^timeout is no option/],
+  [{ retries: 3, weight: 1 }, /^retries is no option/],
   [{ retry: { maxAttempts: 101 } }, /from 1 to 100, got 101/],
   [{ retry: { maxAttempts: 1.5 } }, /from 1 to 100, got 1.5/],
   [{ retry: { on: 'busy' } }, /^retry.on must be an array of /],
@@ -54,6 +61,24 @@ it.each([
   const error = (await refusal(options)) as Error;
   expect(error).toBeInstanceOf(Error);
   expect(error.message).toMatch(message);
+});
+
+it('knows all of its options', async () => {
+  const options: Required<CallOptions> = {
+    rpc: 'read',
+    table: 1,
+    address: 'peer:80',
+    weight: 1,
+    signal: new AbortController().signal,
+    maxWaitMs: 1,
+    classify: () => 'success',
+    retry: { maxAttempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1, on: ['busy'] },
+    onRetry: () => undefined,
+    attemptTimeoutMs: 0,
+    deadlineMs: 0,
+    explain: true,
+  };
+  expect(await refusal(options)).toMatchObject({ value: 'ran' });
 });
 
 it('refuses what is no options object, and what is no attempt', async () => {
@@ -78,6 +103,6 @@ it('takes undefined for not given, and leaves the caller’s object as it was', 
 
 it('has counted nothing and holds nothing for what it refused', () => {
   const { rpcs, conservation } = gates.snapshot();
-  expect(rpcs[0]).toMatchObject({ calls: 1, refused: 0 });
+  expect(rpcs[0]).toMatchObject({ calls: 2, refused: 0 });
   expect(conservation).toMatchObject({ ok: true, held: 0 });
 });

@@ -85,6 +85,17 @@ describe.each(bothKernels())('host limiter on the $kind kernel', ({ fresh }) => 
       expect(lines.available()).toBe(5);
     });
 
+    it('refuse what is no option, and take nothing', async () => {
+      const host = lines.host();
+      const unknown = { weight: 5 } as object;
+      const message = /^weight is no option, there are n, maxWaitMs/;
+      await expect(host.acquire(unknown)).rejects.toThrow(message);
+      expect(() => host.acquireSync(unknown)).toThrow(message);
+      const signal = new AbortController().signal;
+      expect(() => host.acquireSync({ signal } as object)).toThrow(/^signal is no option/);
+      expect(lines.available()).toBe(5);
+    });
+
     it.each([
       ['a string', 'abort'],
       ['an object', {}],

@@ -416,6 +416,7 @@ describe('bad options', () => {
     ],
     [{ candidates: [5] }, /address/],
     [{ candidates: [''] }, /address/],
+    [{ candidates: [], timeoutMs: 1 }, /^timeoutMs is no option, there are candidates, signal, /],
     [{ candidates: [], race: 1 }, /^race must be true or false/],
     [{ candidates: [], probe: 'first' }, /^probe must be 'last' or 'inOrder', got 'first'/],
     [{ candidates: [], classify: 1 }, /^classify must be a function/],
