@@ -13,6 +13,7 @@ export class AddressBreaker {
 
   /** @internal */
   constructor(circuits: ThreadCircuits, address: string, isClosed: () => boolean) {
+    if (isClosed()) throw new RuntimeClosedError();
     this.#circuits = circuits;
     this.#place = circuits.place(address);
     this.#isClosed = isClosed;

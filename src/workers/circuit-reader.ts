@@ -1,7 +1,7 @@
 /** Reads the circuits of all addresses from the arena, for a snapshot; asks no thread. */
 import type { Arena } from '../shared/arena.js';
 import { CircuitCells } from '../shared/breaker/circuit-cells.js';
-import { viewCircuit } from '../shared/breaker/circuit-view.js';
+import { type CircuitView, viewCircuit } from '../shared/breaker/circuit-view.js';
 import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { isTracked } from '../shared/breaker/retention.js';
 import { CIRCUIT_STATS, CIRCUIT_TOTALS, HEADER } from '../shared/layout.js';
@@ -18,7 +18,10 @@ export interface CircuitReader {
 /** Circuits that a snapshot shows one by one: a dashboard's worth, and a bound for who scrapes them. */
 export const MOST_CIRCUITS = 1000;
 
-type Counted = Record<CircuitSnapshot['state'], number>;
+interface Found {
+  readonly cell: number;
+  readonly view: CircuitView;
+}
 
 export function createCircuitReader(arena: Arena): CircuitReader {
   const { layout, f64, buffer } = arena;
@@ -36,23 +39,26 @@ export function createCircuitReader(arena: Arena): CircuitReader {
   return {
     read(nowMs) {
       const { breaker } = readSettings(arena);
-      const counted: Counted = { closed: 0, open: 0, half_open: 0 };
-      const found: CircuitSnapshot[] = [];
+      const found: Record<CircuitView['state'], Found[]> = { closed: [], open: [], half_open: [] };
       directory.visit((index) => {
         const cell = directory.cellAt(index);
         const state = cells.stateOf(cell, cells.word(cell));
         if (!isTracked(state)) return;
         const view = viewCircuit(state, breaker, nowMs, cells.salt(cell));
-        counted[view.state] += 1;
-        found.push({ address: directory.describe(cell).key, ...view });
+        found[view.state].push({ cell, view });
       });
+      const { closed, open, half_open: halfOpen } = found;
+      // By cell, which a circuit keeps: the next snapshot shows the same ones.
+      const shown = [...open, ...halfOpen, ...closed].slice(0, MOST_CIRCUITS);
       return {
-        circuits: shown(found),
+        circuits: shown
+          .map(({ cell, view }) => ({ address: directory.describe(cell).key, ...view }))
+          .sort((a, b) => (a.address < b.address ? -1 : 1)),
         breaker: {
-          tracked: found.length,
-          closed: counted.closed,
-          open: counted.open,
-          halfOpen: counted.half_open,
+          tracked: closed.length + open.length + halfOpen.length,
+          closed: closed.length,
+          open: open.length,
+          halfOpen: halfOpen.length,
           refused: sum('REFUSED'),
           opened: sum('OPENED'),
           recovered: sum('CLOSED'),
@@ -65,13 +71,4 @@ export function createCircuitReader(arena: Arena): CircuitReader {
       };
     },
   };
-}
-
-/** Those that are not closed first, then by address, so that two snapshots show the same ones. */
-function shown(circuits: CircuitSnapshot[]): CircuitSnapshot[] {
-  const rank = ({ state }: CircuitSnapshot): number => (state === 'closed' ? 1 : 0);
-  const order = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
-  return circuits
-    .sort((a, b) => rank(a) - rank(b) || order(a.address, b.address))
-    .slice(0, MOST_CIRCUITS);
 }

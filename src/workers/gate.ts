@@ -125,7 +125,7 @@ export class Gate {
     return this.#calls.run(options, attempt);
   }
 
-  /** The circuit of one peer, however its address is spelled. @throws TypeError, RangeError for what is no address. */
+  /** The circuit of one peer, however its address is spelled. @throws TypeError, RangeError for no address; RuntimeClosedError. */
   breaker(address: string): AddressBreaker {
     return new AddressBreaker(this.#parts.circuits, address, () => this.#isClosed());
   }

@@ -159,7 +159,7 @@ export interface RuntimeSnapshot {
   readonly rpcs: readonly RpcSnapshot[];
   readonly peerReads: PeerReadsSnapshot;
   readonly throttle: ThrottleSnapshot;
-  /** At most 1000, those that are not closed first. */
+  /** At most 1000, rather those that are not closed; by address. */
   readonly circuits: readonly CircuitSnapshot[];
   readonly breaker: BreakerSnapshot;
   /** Largest age of the coarse clock that was seen. */

@@ -299,6 +299,21 @@ describe('calls that name an address', () => {
   });
 });
 
+describe('the snapshot', () => {
+  it('shows at most 1000 circuits, open ones before closed ones, by address', async () => {
+    const { gates, gate } = setUp({ breaker: { maxAddresses: 2000 } });
+    for (let i = 0; i < 1500; i += 1) gate.breaker(`closed-${i}:1`).admit().failure();
+    for (let i = 0; i < 30; i += 1) await fail(gate, 3, `open-${i}:1`);
+    const { circuits, breaker } = gates.snapshot();
+    expect(breaker).toMatchObject({ tracked: 1530, closed: 1500, open: 30, halfOpen: 0 });
+    expect(circuits).toHaveLength(1000);
+    expect(circuits.filter(({ state }) => state === 'open')).toHaveLength(30);
+    const addresses = circuits.map(({ address }) => address);
+    expect(addresses).toEqual(addresses.toSorted());
+    expect(gates.snapshot().circuits).toEqual(circuits);
+  });
+});
+
 describe('the configuration of the breaker', () => {
   it('counts at once, also for circuits that are open', async () => {
     const { gates, gate } = setUp();

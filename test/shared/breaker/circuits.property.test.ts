@@ -6,6 +6,7 @@ import type { CircuitOutcome } from '../../../src/shared/breaker/settle-permit.j
 import { subjectFromSource } from '../../conformance/subject-from-source.js';
 import { paramsOf } from './breaker-params.js';
 import { NaiveBreaker } from './naive-breaker.js';
+import { PureCircuit } from './pure-circuit.js';
 
 const { breaker } = subjectFromSource;
 const ADDRESSES = ['a:1', 'b:1', 'c:1', 'd:1', 'e:1', 'f:1'];
@@ -117,6 +118,50 @@ describe.each([
         },
       ),
       { numRuns: 100 },
+    );
+  });
+});
+
+describe('the circuits of the arena, with every optional feature', () => {
+  const optional = fc.record({
+    failureThreshold: fc.integer({ min: 1, max: 4 }),
+    cooldownMs: fc.integer({ min: 1, max: 1500 }),
+    probeTimeoutMs: fc.integer({ min: 1, max: 700 }),
+    cooldownFactor: fc.constantFrom(1, 1.5, 10),
+    maxCooldownMs: fc.integer({ min: 1, max: 20_000 }),
+    probesToClose: fc.integer({ min: 1, max: 15 }),
+    failureRate: fc.constantFrom(0, 0.1, 0.5, 1),
+    windowMs: fc.integer({ min: 100, max: 5000 }),
+    minimumCalls: fc.integer({ min: 1, max: 10 }),
+  });
+  const call = fc.record({ passMs, pick: fc.nat(3), outcome, admits: fc.boolean() });
+
+  it('do what the pure decisions do', () => {
+    fc.assert(
+      fc.property(optional, fc.array(call, { maxLength: 200, size: 'max' }), (given, calls) => {
+        const pure = new PureCircuit(given);
+        const params = { ...pure.params, maxAddresses: 10, idleMs: 1 };
+        const arena = new ArenaCircuits(breaker, 10);
+        const open: { pure: ReturnType<PureCircuit['admit']>; arena: unknown }[] = [];
+        let nowMs = 0;
+        for (const { passMs: ms, pick, outcome: ends, admits } of calls) {
+          nowMs += ms;
+          if (admits || open.length === 0) {
+            const admitted = arena.admit('a:1', params, nowMs);
+            const permit = pure.admit(nowMs);
+            if (typeof permit === 'number') expect(admitted.retryAfterMs).toBe(permit);
+            else {
+              expect(admitted.decision).toBe(permit.kind);
+              open.unshift({ pure: permit, arena: admitted.permit });
+            }
+          } else {
+            const [one] = open.splice(Math.min(pick, open.length - 1), 1);
+            arena.settle(one?.arena, ends, params, nowMs);
+            pure.settle(one?.pure ?? 0, ends, nowMs);
+          }
+          expect(arena.view('a:1', params, nowMs)).toEqual(pure.view(nowMs));
+        }
+      }),
     );
   });
 });
