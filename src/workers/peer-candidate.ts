@@ -19,6 +19,7 @@ import type {
   PeerReadCallback,
   PlannedRead,
 } from './peer-read-options.js';
+import type { ReadPatience } from './read-patience.js';
 import type { ThreadContext } from './thread-context.js';
 
 export interface CandidateParts<T> {
@@ -27,6 +28,7 @@ export interface CandidateParts<T> {
   /** Of the RPC type, if there is one. */
   readonly line: CallLine | undefined;
   readonly plan: PlannedRead<T>;
+  readonly patience: ReadPatience;
   readonly read: PeerReadCallback<T>;
   /** Told of each try when it has ended. */
   readonly onEnded: (attempt: PeerAttempt) => void;
@@ -81,16 +83,17 @@ interface Entered {
 }
 
 async function enter<T>(
-  { thread, stages, plan }: CandidateParts<T>,
+  { thread, stages, plan, patience }: CandidateParts<T>,
   address: string,
   signal: AbortSignal | undefined,
 ): Promise<Entered | Asked<T>> {
   let taken: Taken | undefined;
   try {
     signal?.throwIfAborted();
-    const { rpc = '', table, maxWaitMs } = plan;
-    const entering = admit(stages, { rpc, table, address, weight: 1, signal }, maxWaitMs);
-    taken = entering instanceof Promise ? await entering : entering;
+    const { rpc = '', table } = plan;
+    const call = { rpc, table, address, weight: 1, signal };
+    const entering = admit(stages, call, patience.leftMs());
+    taken = entering instanceof Promise ? await patience.during(entering) : entering;
     signal?.throwIfAborted();
     if (thread.closing() || thread.hasLeft) throw new RuntimeClosedError();
     return { kind: 'entered', taken };

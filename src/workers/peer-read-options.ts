@@ -30,7 +30,7 @@ export interface PeerReadOptions<T = unknown> {
   readonly rpc?: string;
   /** With `rpc`: key that is slowed when the peers are busy. */
   readonly table?: TableKey;
-  /** With `rpc`: longest wait of one try over all stages, ms. Default: `waiting.maxWaitMs`. */
+  /** With `rpc`: longest wait of the read over all tries and stages, ms. Default: `waiting.maxWaitMs`. */
   readonly maxWaitMs?: number;
   /**
    * What an outcome means: an answer that carries an internal error is a `failure`, whatever the transport says. Default:

@@ -18,6 +18,7 @@ import {
   type PlannedRead,
   planRead,
 } from './peer-read-options.js';
+import { ReadPatience } from './read-patience.js';
 import type { ThreadCircuits } from './thread-circuits.js';
 import type { ThreadContext } from './thread-context.js';
 
@@ -73,6 +74,7 @@ export class PeerReader {
         stages: line === undefined ? [circuitStage] : stages,
         line,
         plan,
+        patience: new ReadPatience(plan.maxWaitMs, () => thread.nowNs()),
         read,
         onEnded: (attempt) => attempts.push(attempt),
       };

@@ -392,6 +392,43 @@ describe('with an RPC type', () => {
   });
 });
 
+describe('the patience of a read with an RPC type', () => {
+  // A permit each 100 ms.
+  beforeEach(() => expect(gate.tryAcquire('read')).toBe(true));
+
+  it('is one for all tries of its candidates', async () => {
+    for (const address of [A, B, C]) fails(address);
+    const { source, attempts } = await done({ rpc: 'read', maxWaitMs: 150 });
+    expect(source).toEqual({ kind: 'fallback' });
+    expect(attempts).toMatchObject([{ address: A }]);
+    expect(gates.time.nowMs).toBe(100);
+    expect(gates.snapshot().conservation).toMatchObject({ ok: true, held: 0 });
+  });
+
+  it('is not used up by the candidates themselves', async () => {
+    peers.set(A, async ({ connected }) => {
+      connected();
+      await new Promise<void>((resolve) => gates.time.setTimer(150, resolve));
+      throw new Error('down');
+    });
+    fails(B);
+    serves(C);
+    const { source, attempts } = await done({ rpc: 'read', maxWaitMs: 200 });
+    expect(source).toEqual({ kind: 'peer', address: C });
+    expect(attempts).toHaveLength(3);
+    // 100 to A, at once to B, 100 to C.
+    expect(gates.time.nowMs).toBe(350);
+  });
+
+  it('is what a race waits, not the sum over its candidates', async () => {
+    for (const address of [A, B]) fails(address);
+    serves(C);
+    const { source } = await done({ rpc: 'read', maxWaitMs: 300, race: true });
+    expect(source).toEqual({ kind: 'peer', address: C });
+    expect(gates.time.nowMs).toBe(300);
+  });
+});
+
 describe('a runtime that closes', () => {
   it('takes no new reads', async () => {
     gates.close();
