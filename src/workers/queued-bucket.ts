@@ -70,14 +70,16 @@ export class QueuedBucket implements QueuedLimiter {
   }
 
   cancel(booking: Booking, nowNs: number): void {
-    if (this.#thread.hasLeft) return;
+    if (!this.undo(booking, nowNs)) this.#count(STATS.LOST, booking.n);
+  }
+
+  undo({ n, undo }: Booking, nowNs: number): boolean {
+    if (undo === undefined || this.#thread.hasLeft) return false;
     const { arena, scratch } = this.#thread;
-    const { n, undo } = booking;
-    if (undo !== undefined) {
-      arena.u64[scratch >>> 3] = undo.begin;
-      arena.u64[(scratch + 8) >>> 3] = undo.end;
-      this.giveBackScratch(nowNs, n);
-    } else this.#count(STATS.LOST, n);
+    arena.u64[scratch >>> 3] = undo.begin;
+    arena.u64[(scratch + 8) >>> 3] = undo.end;
+    const { bucket, stats } = this.#at;
+    return arena.kernel.giveBack(bucket, stats, scratch, nowNs, n) === 1;
   }
 
   /** Gives back what the thread's scratch words say how to undo, where that is sound; else it is lost. */

@@ -66,15 +66,16 @@ export class QueuedCell implements QueuedLimiter {
   }
 
   cancel(booking: Booking): void {
+    if (!this.undo(booking)) this.#count(STATS.LOST, booking.n);
+  }
+
+  undo({ undo }: Booking): boolean {
     // The kernel would count for whoever has the thread's place by now.
-    if (this.#thread.hasLeft) return;
+    if (undo === undefined || this.#thread.hasLeft) return false;
     const { arena, scratch } = this.#thread;
-    if (booking.undo !== undefined) {
-      arena.u64[scratch >>> 3] = booking.undo.begin;
-      arena.u64[(scratch + 8) >>> 3] = booking.undo.end;
-      if (arena.kernel.strictGiveBack(this.#at.cell, this.#at.stats, scratch) === 1) return;
-    }
-    this.#count(STATS.LOST, booking.n);
+    arena.u64[scratch >>> 3] = undo.begin;
+    arena.u64[(scratch + 8) >>> 3] = undo.end;
+    return arena.kernel.strictGiveBack(this.#at.cell, this.#at.stats, scratch) === 1;
   }
 
   forget({ n, plan }: Booking): void {

@@ -27,6 +27,8 @@ export interface QueuedLimiter {
   revise(booking: Booking): Revision;
   /** Gives a booking back where that is sound, else counts it as lost. */
   cancel(booking: Booking, nowNs: number): void;
+  /** Gives a booking back where that is sound. @returns whether it did. */
+  undo(booking: Booking, nowNs: number): boolean;
   /** Accounts for a booking whose plan is gone. */
   forget(booking: Booking): void;
   /** Emission interval in ns, 0 where nothing is limited. */
@@ -194,9 +196,9 @@ export class WaitQueue {
       this.#deadlines.push(waiter);
       if (signal !== undefined) {
         waiter.unwatch = this.#host.signals.watch(signal, () => {
-          const at = this.#host.nowNs();
-          this.#drop(waiter, signal.reason, at);
-          this.#arm(at);
+          this.#drop(waiter, signal.reason, this.#host.nowNs());
+          // Now, not with the next timer: a head of another weight was handed nothing, and may not stay that long either.
+          this.pump();
         });
       }
       this.#bookAhead(now);
@@ -293,9 +295,25 @@ export class WaitQueue {
       }
       if (heir !== undefined && heir.booking === undefined && canInherit(heir, spare))
         this.#give(heir, spare);
-      else this.#limiter.cancel(spare, now);
+      else {
+        // Booked behind it are waiters of other weights: it can only be given back after theirs, and they book again.
+        if (heir !== undefined) this.#undoFrom(heir, now);
+        this.#limiter.cancel(spare, now);
+      }
     }
     waiter.reject(reason);
+  }
+
+  /** Undoes bookings from the last one back to that of `first`, as far as that is sound. */
+  #undoFrom(first: Waiter, now: number): void {
+    if (first.booking === undefined) return;
+    for (let last = this.#lastBooked; last?.booking !== undefined; last = this.#lastBooked) {
+      if (!this.#limiter.undo(last.booking, now)) return;
+      last.booking = undefined;
+      this.#waitingTokens += last.n;
+      this.#lastBooked = last.previous;
+      if (last === first) return;
+    }
   }
 
   #unlink(waiter: Waiter): void {
@@ -319,7 +337,8 @@ export class WaitQueue {
             head.booking?.atNs ?? now,
             this.#deadlines.peek()?.deadlineNs ?? Number.POSITIVE_INFINITY,
           );
-    if (dueNs === this.#armedForNs) return;
+    // An early wake costs a round; putting one off with every change would put it off for ever.
+    if (dueNs === this.#armedForNs || (this.#armedForNs < dueNs && head !== undefined)) return;
     this.#disarm?.();
     this.#disarm = undefined;
     this.#armedForNs = dueNs;

@@ -56,6 +56,26 @@ describe.each(bothKernels())('wait queue on the $kind kernel', ({ fresh }) => {
       expect(late.value?.waitedNs).toBe(170e6);
     });
 
+    it('hands out what comes while waiters of mixed weights leave all the time', async () => {
+      start(100, 10);
+      let granted = 0;
+      let at = 0;
+      const begin = (): void => {
+        const abort = new AbortController();
+        const n = 1 + (at++ % 2);
+        const call = line.acquire({ n, signal: abort.signal });
+        clock.arm(1 + ((at * 7) % 30), () => {
+          if (call.state === 'resolved') granted += n;
+          abort.abort();
+          begin();
+        });
+      };
+      for (let i = 0; i < 150; i++) begin();
+      await clock.pass(2000);
+      expect(granted).toBeGreaterThan(180);
+      expect(granted).toBeLessThanOrEqual(10 + 200);
+    });
+
     it('does not starve a heavy waiter by light ones that come later', async () => {
       start(10, 10);
       line.tryAcquire(10);
