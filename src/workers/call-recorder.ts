@@ -76,6 +76,8 @@ export class CallRecorder {
   /** Gives the explanation to an error that leaves the call. Errors that take nothing on are left as they are. */
   attachTo(error: unknown): void {
     if (!(error instanceof Error) || !Object.isExtensible(error)) return;
+    // Somebody else's own, that must not change.
+    if (Object.getOwnPropertyDescriptor(error, 'explanation')?.configurable === false) return;
     Object.defineProperty(error, 'explanation', {
       value: this.explanation(),
       // Ours take it along across threads; it is no field of somebody else's.

@@ -193,6 +193,8 @@ export class ControlHost {
     this.#upkeep.close();
     this.#addressUpkeep.close();
     this.#intake.close();
+    // A thread that ends while it loads modules leaves their files open.
+    await this.#rules();
     await this.#system.stop({ deadlineMs: 200 });
     this.#watch.close();
   }

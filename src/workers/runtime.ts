@@ -2,13 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
-import {
-  getEnvironmentData,
-  MessageChannel,
-  type MessagePort,
-  setEnvironmentData,
-  threadId,
-} from 'node:worker_threads';
+import { MessageChannel, type MessagePort, threadId } from 'node:worker_threads';
 import { type Arena, createArena } from '../shared/arena.js';
 import { RuntimeClosedError } from '../shared/errors.js';
 import { HEADER } from '../shared/layout.js';
@@ -20,8 +14,9 @@ import { cloneOptions } from './config/clone-options.js';
 import type { ConfigPatch, RuntimeOptions } from './config/options.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { ControlThread } from './control-thread.js';
+import { leaveHandle, withdrawHandle } from './environment-handles.js';
 import type { Gate } from './gate.js';
-import { ENVIRONMENT_KEY, HANDLE_VERSION, type RuntimeHandle } from './handle.js';
+import { HANDLE_VERSION, type RuntimeHandle } from './handle.js';
 import { RpcTable } from './rpc-table.js';
 import type { RuntimeEventName, RuntimeEvents } from './runtime-events.js';
 import type { RuntimeSnapshot } from './snapshot.js';
@@ -109,7 +104,7 @@ export class Runtime {
     const { arena, handle } = parts;
     this.#parts = parts;
     this.#snapshots = createSnapshotReader(arena, new RpcTable(arena), createClock(handle.epoch));
-    setEnvironmentData(ENVIRONMENT_KEY, handle as never);
+    leaveHandle(handle);
     // Being listened to is what tells a probe that the owner is alive.
     process.on('workerMessage', this.#listen);
   }
@@ -211,12 +206,7 @@ export class Runtime {
     Atomics.add(arena.i32, HEADER.CHANGES >>> 2, 1);
     // Those who block their thread end now: nobody could wake them later.
     Atomics.notify(arena.i32, HEADER.CHANGES >>> 2);
-    if (
-      (getEnvironmentData(ENVIRONMENT_KEY) as unknown as RuntimeHandle | undefined)?.runtimeId ===
-      handle.runtimeId
-    ) {
-      setEnvironmentData(ENVIRONMENT_KEY, undefined as never);
-    }
+    withdrawHandle(handle);
     const deadline = performance.now() + deadlineMs;
     while (this.#snapshots.active() > 0 && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
@@ -225,6 +215,7 @@ export class Runtime {
     for (const port of this.#ports) port.close();
     attachedGate(handle)?.closeNow();
     process.off('workerMessage', this.#listen);
-    events.emit('closed', {});
+    // In a turn of its own: what a listener throws is the process', as with any other event.
+    setImmediate(() => events.emit('closed', {}));
   }
 }
