@@ -169,7 +169,7 @@ describe('a control thread that is killed', () => {
     runtime.on('control-restart', (event) => restarts.push(event));
     const worker = controls.of(runtime)!;
     await until('it is not young any more', () => runtime.snapshot().atMs > 1500);
-    for (let kill = 1; kill <= 3; kill++) {
+    for (let kill = 1; kill <= 2; kill++) {
       const victim = controls.of(runtime)!;
       const gone = new Promise<number>((resolve) =>
         victim.once('exit', () => resolve(performance.now())),
@@ -190,9 +190,8 @@ describe('a control thread that is killed', () => {
     expect(restarts.map(({ generation, restarts: count }) => [generation, count])).toEqual([
       [2, 1],
       [3, 2],
-      [4, 3],
     ]);
-    expect(runtime.snapshot()).toMatchObject({ controlGeneration: 4, controlRestarts: 3 });
+    expect(runtime.snapshot()).toMatchObject({ controlGeneration: 3, controlRestarts: 2 });
     expect(worker.threadId).toBe(-1);
   });
 
@@ -240,7 +239,7 @@ describe('a control thread that is killed', () => {
   });
 
   it('may be on its way back at any moment when the runtime closes', async () => {
-    for (const afterMs of [0, 100, 255, 270, 300, 350]) {
+    for (const afterMs of [0, 255, 280, 330]) {
       await start();
       await controls.kill(runtime);
       await pause(afterMs);

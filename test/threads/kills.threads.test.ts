@@ -1,6 +1,11 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it } from 'vitest';
+import { build } from 'vite';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../dist/index.js';
 import { KeyDirectory } from '../../dist/shared/key-directory.js';
 import { arenaOf } from './control-threads.js';
@@ -16,10 +21,27 @@ const OPERATIONS = [
   'attach',
 ] as const;
 const KILLS_PER_RUNTIME = 252;
-const AT_ONCE = 6;
+const AT_ONCE = 4;
 const BATCHES = 3;
 /** A thread that was killed between taking its place and saying its name is given up after 10 s. */
 const SWEPT_WITHIN_MS = 15_000;
+
+/** The thread's code in one file: it is loaded hundreds of times. */
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'spillway-kills-'));
+  await build({
+    configFile: false,
+    logLevel: 'error',
+    ssr: { noExternal: true },
+    build: {
+      ssr: fileURLToPath(new URL('./doomed-thread.mjs', import.meta.url)),
+      outDir: folder,
+      rolldownOptions: { output: { entryFileNames: 'doomed-thread.mjs' } },
+    },
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 let runtime: Runtime;
 afterEach(() => runtime.close({ deadlineMs: 0 }));
@@ -27,7 +49,7 @@ afterEach(() => runtime.close({ deadlineMs: 0 }));
 /** One thread that is killed at a random moment while it repeats an operation. */
 async function kill(operation: string, seed: number): Promise<void> {
   const words = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL('./doomed-thread.mjs', import.meta.url), {
+  const worker = new Worker(join(folder, 'doomed-thread.mjs'), {
     workerData: { operation, handle: runtime.handle(), words, seed },
   });
   const failed = once(worker, 'error').then(([error]) => {
@@ -93,7 +115,7 @@ async function expectAllIsWell(): Promise<void> {
 }
 
 describe('threads that are terminated inside any operation', () => {
-  it.each(['on the default kernel', 'on the default kernel, once more'])(
+  it.each(['one runtime', 'another runtime'])(
     `wedge nothing, and lose nothing but their own (${KILLS_PER_RUNTIME} kills, %s)`,
     async () => {
       const unhandled: unknown[] = [];

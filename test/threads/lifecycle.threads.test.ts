@@ -292,7 +292,7 @@ describe('attach', () => {
 });
 
 describe('two runtimes in one process', () => {
-  it('limit apart from each other; the younger is found without a handle, closing it leaves the other', async () => {
+  it('limit apart from each other; the younger is found without a handle, and once it is closed the other', async () => {
     const few = { qpsPerCore: 0.001, burst: 1 };
     const older = await start({ host: { rpcs: { older: few } } });
     const younger = await start({ host: { rpcs: { younger: few } } });
@@ -302,10 +302,24 @@ describe('two runtimes in one process', () => {
     expect(younger.gate.tryAcquire('younger')).toBe(true);
     expect(() => older.gate.tryAcquire('younger')).toThrow(/must be one of older/);
     await younger.close();
-    expect(() => attach()).toThrow(NoRuntimeError);
+    expect(attach()).toBe(older.gate);
+    const elsewhere = startThread<boolean>(undefined, async ({ spillway }) =>
+      spillway.attach().tryAcquire('older'),
+    );
+    expect(await elsewhere.done).toBe(false);
     expect(older.gate.tryAcquire('older')).toBe(false);
     expect((await older.updateConfig({ host: { dryRun: true } })).version).toBe(2);
     expect(older.gate.tryAcquire('older')).toBe(true);
+    await older.close();
+    expect(() => attach()).toThrow(NoRuntimeError);
+  });
+
+  it('may be closed in any order: the last that is open is found without a handle', async () => {
+    const [first, second, third] = [await start(), await start(), await start()];
+    await second.close();
+    expect(attach()).toBe(third.gate);
+    await third.close();
+    expect(attach()).toBe(first.gate);
   });
 });
 
