@@ -54,17 +54,17 @@ export class DirectoryKeeper {
   }
 
   /**
-   * Removes a live cell, unless it has waiters or `mustKeep` says so, which is asked before and after the cell has become
+   * Removes a live cell, unless `mustKeep` says so, which is asked before and after the cell has become
    * unfindable: what another thread does to a cell that it still finds live, `mustKeep` must see the second time.
    * @returns whether it was removed. Its memory is reused later.
    */
   remove(index: number, mustKeep: (index: number) => boolean): boolean {
     const live = this.#arena.generation(index);
-    if (!isLive(live) || this.#arena.waiters(index) > 0 || mustKeep(index)) return false;
+    if (!isLive(live) || mustKeep(index)) return false;
     const verdict = condemned(live);
     // From here on whoever wants the cell must revive it.
     if (!this.#arena.swapGeneration(index, live, verdict)) return false;
-    if (this.#arena.waiters(index) > 0 || mustKeep(index)) {
+    if (mustKeep(index)) {
       this.#arena.swapGeneration(index, verdict, revived(verdict));
       return false;
     }

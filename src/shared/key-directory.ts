@@ -17,10 +17,11 @@
  * A thread may die between any two steps. What it leaves is a claimed cell that nobody sees (found again by the keeper's
  * sweep), or a published one that the next finder, or the sweep, makes live.
  *
- * Between turns of its loop a thread keeps a cell only with its generation (thread-key-cache.ts), or pinned. `pin` counts
- * the waiter, then looks at the generation; removal changes the generation, then looks at the waiters. One of them sees
- * the other, so nobody waits at a dead cell. Every effect that must not be lost on a cell that is being removed follows
- * the same order: take effect, then `isLive`, else undo and look up again.
+ * Between turns of its loop a thread keeps a cell only with its generation (thread-key-cache.ts). Who waits at a cell is
+ * released when its limit goes; and before a thread passes a quiescent point it releases whoever waits at a dead cell
+ * (`TableStage.forgetDead`), so nobody waits at one that is reused. An effect that must not be lost on a cell that is being
+ * removed comes first, then `isLive`, else undo and look up again: `remove` asks whether to keep the cell after it has
+ * changed the generation, so one of the two sees the other.
  */
 import type { ArenaAtomics } from './arena-atomics.js';
 import { CELL_BYTES, CELL_FIELD } from './directory/cell.js';
@@ -37,7 +38,6 @@ export const KEY_DIRECTORY_BYTES_PER_PAIR = 256;
 /** Arena bytes of a directory of `capacity` pairs. All zero is an empty one. */
 export const keyDirectoryBytes = (capacity: number): number => directoryLayout(0, capacity).bytes;
 
-const WAITERS = CELL_FIELD.WAITERS / 4;
 const GENERATION = CELL_FIELD.GENERATION / 4;
 const META = CELL_FIELD.META / 4;
 const CELL_WORDS = CELL_BYTES / 4;
@@ -115,20 +115,6 @@ export class KeyDirectory {
   /** For a cell found in this turn: whether it is still the live cell of its key. */
   isLive(cell: number): boolean {
     return isLive(this.generationOf(cell));
-  }
-
-  /** Counts a waiter at a cell found in this turn. @returns false, and counts nothing, when it must be looked up again. */
-  pin(cell: number): boolean {
-    const { atomics, words } = this.#arena;
-    // Before the look at the generation: the keeper writes that and then reads this.
-    atomics.add(words, cell / 4 + WAITERS, 1);
-    if (this.isLive(cell)) return true;
-    atomics.add(words, cell / 4 + WAITERS, -1);
-    return false;
-  }
-
-  unpin(cell: number): void {
-    this.#arena.atomics.add(this.#arena.words, cell / 4 + WAITERS, -1);
   }
 
   /** Byte offset of cell `index`. */

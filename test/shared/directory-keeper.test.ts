@@ -58,7 +58,6 @@ describe('DirectoryKeeper.remove', () => {
     expect(directory.find(0, 'a')).toBe(0);
     expect(directory.isLive(cell)).toBe(false);
     expect(directory.generationOf(cell)).not.toBe(generation);
-    expect(directory.pin(cell)).toBe(false);
   });
 
   it('gives the key another cell, never the dead one', () => {
@@ -68,15 +67,6 @@ describe('DirectoryKeeper.remove', () => {
     const second = setting.directory.findOrInsert(0, 'a');
     expect(second).not.toBe(first);
     expect(setting.directory.find(0, 'a')).toBe(second);
-  });
-
-  it('leaves a pinned cell alone', () => {
-    const setting = new Setting(10);
-    const cell = setting.directory.findOrInsert(0, 'a');
-    setting.directory.pin(cell);
-    expect(setting.remove('a')).toBe(false);
-    setting.directory.unpin(cell);
-    expect(setting.remove('a')).toBe(true);
   });
 
   it('leaves a cell alone that must be kept', () => {
@@ -138,7 +128,7 @@ describe('DirectoryKeeper.maintain', () => {
     expect(directory.use()).toMatchObject({ used: 3, overflow: 1 });
   });
 
-  it('hands a reused cell on without count, limiter words, waiters or old generation', () => {
+  it('hands a reused cell on without count, limiter words or old generation', () => {
     const setting = new Setting(1);
     const cell = setting.directory.findOrInsert(0, 'a'.repeat(128));
     const generation = setting.directory.generationOf(cell);

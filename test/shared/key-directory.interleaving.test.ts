@@ -81,9 +81,7 @@ class Arena {
     const first = this.directory.cellAt(0);
     if (byte < first || byte >= first + this.#capacity * CELL_BYTES) return true;
     const field = (byte - first) % CELL_BYTES;
-    return (
-      field === CELL_FIELD.GENERATION || field === CELL_FIELD.CLAIM || field === CELL_FIELD.WAITERS
-    );
+    return field === CELL_FIELD.GENERATION || field === CELL_FIELD.CLAIM;
   };
 
   /** At most one cell per key is alive, the condemned among them. */
@@ -219,38 +217,6 @@ describe('KeyDirectory, every interleaving', () => {
         };
       }),
       { preemptions: 3 },
-    );
-    expect(explored.ends).toBeGreaterThan(100);
-  });
-
-  it('never leaves a waiter at a dead cell', () => {
-    const explored = explore(
-      scenario(2, (arena) => {
-        const cell = arena.directory.findOrInsert(0, 'a');
-        const index = arena.index('a');
-        const pin =
-          (find: (directory: KeyDirectory) => number): Body =>
-          (atomics) => {
-            const directory = arena.open(atomics);
-            const found = find(directory);
-            return directory.pin(found) ? found : 0;
-          };
-        return {
-          threads: [
-            pin((directory) => directory.findOrInsert(0, 'a')),
-            pin(() => cell),
-            (atomics) => {
-              const keeper = arena.keeper(atomics);
-              return keeper.remove(index, never) || keeper.remove(index, never);
-            },
-          ],
-          checkEnd(results) {
-            for (const pinned of results.slice(0, 2)) {
-              if (pinned !== 0) expect(arena.directory.isLive(pinned as number)).toBe(true);
-            }
-          },
-        };
-      }),
     );
     expect(explored.ends).toBeGreaterThan(100);
   });

@@ -148,19 +148,6 @@ describe('KeyDirectory', () => {
     for (const [key, count] of seen) expect(count).toBe(2 ** 32 + Number(key));
   });
 
-  it('pins a live cell and counts its waiters', () => {
-    const buffer = new SharedArrayBuffer(BASE + keyDirectoryBytes(4));
-    const directory = new KeyDirectory(buffer, BASE, 4);
-    const cell = directory.findOrInsert(0, 'a');
-    const waiters = new Int32Array(buffer, cell + 80, 1);
-    expect(directory.pin(cell)).toBe(true);
-    expect(directory.pin(cell)).toBe(true);
-    expect(waiters[0]).toBe(2);
-    directory.unpin(cell);
-    directory.unpin(cell);
-    expect(waiters[0]).toBe(0);
-  });
-
   it('refuses a base that is no multiple of 64', () => {
     expect(() => new KeyDirectory(new SharedArrayBuffer(4096), 8, 4)).toThrow(
       new RangeError('base must be a multiple of 64, got 8'),

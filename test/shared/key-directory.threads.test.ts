@@ -12,12 +12,12 @@ const randomFrom = (seed: number): ((below: number) => number) => {
 };
 
 describe('KeyDirectory in real threads', () => {
-  it('gives 8 threads one live cell per key, and loses no call counted in a pinned cell', async () => {
+  it('gives 8 threads one live cell per key, and loses no call counted in a cell that is held', async () => {
     const control = new DirectoryControl({
       capacity: 128,
       threads: 8,
       keys: 64,
-      pins: true,
+      holds: true,
       naps: true,
     });
     const random = randomFrom(1);
@@ -55,7 +55,7 @@ describe('KeyDirectory in real threads', () => {
       capacity: 256,
       threads,
       keys: 300,
-      pins: false,
+      holds: false,
       naps: false,
     });
     const random = randomFrom(2);

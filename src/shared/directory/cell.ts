@@ -1,14 +1,12 @@
 /**
  * A cell: what is known about one key of one space, 240 bytes at a multiple of 16, never moved while alive. The limiter
- * owns the words between `COUNT` and `WAITERS`; the directory owns the rest. Byte offsets within the cell.
+ * owns the words between `COUNT` and `GENERATION`; the directory owns the rest. Byte offsets within the cell.
  */
 export const CELL_BYTES = 240;
 
 export const CELL_FIELD = {
   /** u64, calls counted so far; any thread adds. */
   COUNT: 0,
-  /** i32, threads' waiters; above 0 the cell is never removed. Any thread adds. */
-  WAITERS: 80,
   /** i32, see cell-life.ts; odd: live. */
   GENERATION: 84,
   /** u16 space, u16 key length in bytes; bit 15 of the length: the key is a prefix and a 128-bit hash. */

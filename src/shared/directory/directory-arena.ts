@@ -8,7 +8,6 @@ import { SlotTable } from './slot-table.js';
 
 const CELL_WORDS = CELL_BYTES / 4;
 const GENERATION = CELL_FIELD.GENERATION / 4;
-const WAITERS = CELL_FIELD.WAITERS / 4;
 const HASH_LO = CELL_FIELD.HASH_LO / 4;
 
 export class DirectoryArena {
@@ -48,10 +47,6 @@ export class DirectoryArena {
   swapGeneration(index: number, from: number, to: number): boolean {
     const at = this.cell(index) + GENERATION;
     return this.atomics.compareExchange(this.words, at, from, to) === from;
-  }
-
-  waiters(index: number): number {
-    return this.atomics.load(this.words, this.cell(index) + WAITERS);
   }
 
   hash(index: number): number {

@@ -9,7 +9,7 @@ import { CELL_FIELD } from './cell.js';
 import { CELL_STATE, reclaimed, stateOf } from './cell-life.js';
 import type { DirectoryArena } from './directory-arena.js';
 
-/** Words that the next owner finds zero: counters, limiter and waiters. */
+/** Words that the next owner finds zero: counters and limiter. */
 const OWNERLESS_WORDS = CELL_FIELD.GENERATION / 4;
 
 export class CellReclaimer {

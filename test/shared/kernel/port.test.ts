@@ -106,8 +106,8 @@ describe('the port’s words', () => {
     expect(CELL.GENERATION).toBe(CELL_FIELD.GENERATION);
     expect(CELL.WORD).toBe(CELL.COUNT + 8);
     expect(CELL.SLOTS).toBe(CELL.WORD + 8);
-    expect(CELL.SLOTS + 4 * 16).toBeLessThanOrEqual(CELL_FIELD.WAITERS);
-    expect(CELL_FIELD.WAITERS).toBeLessThan(CELL_BYTES);
+    expect(CELL.SLOTS + 4 * 16).toBeLessThanOrEqual(CELL_FIELD.GENERATION);
+    expect(CELL_FIELD.GENERATION).toBeLessThan(CELL_BYTES);
   });
 
   it('keep time, the longest debt and the longest burst below the epoch for years', () => {

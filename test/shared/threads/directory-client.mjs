@@ -5,8 +5,22 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { KeyDirectory } from '../../../dist/shared/key-directory.js';
 import { QuiescenceWords } from '../../../dist/shared/quiescence.js';
 
-const { buffer, base, capacity, quiescenceBase, threads, thread, keys, pins, naps, control, seed } =
-  workerData;
+const {
+  buffer,
+  base,
+  capacity,
+  quiescenceBase,
+  threads,
+  thread,
+  keys,
+  holds,
+  naps,
+  control,
+  seed,
+} = workerData;
+
+/** Byte offset in a cell, where the limiter would be: i32, threads that want it kept. */
+const HOLD = 16;
 
 const words = new Int32Array(control);
 let state = seed;
@@ -30,6 +44,7 @@ const counting = { load, store, add, or, and, compareExchange: swap };
 const directory = new KeyDirectory(buffer, base, capacity, counting);
 const quiescence = new QuiescenceWords(buffer, quiescenceBase, threads);
 const counts = new BigUint64Array(buffer);
+const held = new Int32Array(buffer);
 
 const result = { added: 0, full: 0, moved: 0, wrong: 0 };
 
@@ -47,11 +62,15 @@ function use(key) {
     // Dead by now or not, until the next quiescent point it is nobody else's.
     const found = directory.describe(cell);
     if (found.key !== `k${key}` || found.space !== key % 3) result.wrong++;
-    if (!pins) return;
-    if (directory.pin(cell)) {
-      Atomics.add(counts, cell / 8, 1n);
+    if (!holds) return;
+    // Takes effect, and only then looks whether the cell is still live.
+    const hold = (cell + HOLD) / 4;
+    Atomics.add(held, hold, 1);
+    const isLive = directory.isLive(cell);
+    if (isLive) Atomics.add(counts, cell / 8, 1n);
+    Atomics.sub(held, hold, 1);
+    if (isLive) {
       result.added++;
-      directory.unpin(cell);
       return;
     }
     result.moved++;

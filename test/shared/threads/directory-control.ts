@@ -15,11 +15,14 @@ export interface Sizes {
   readonly capacity: number;
   readonly threads: number;
   readonly keys: number;
-  /** Whether clients pin cells and count calls in them. */
-  readonly pins: boolean;
+  /** Whether clients hold cells, which are kept then, and count calls in them. */
+  readonly holds: boolean;
   /** Whether clients now and then leave the core right before a compare-and-swap. */
   readonly naps: boolean;
 }
+
+/** Byte offset in a cell, where the limiter would be: i32, threads that want it kept. */
+const HOLD = 16;
 
 /** The control thread of a directory that client threads use: removes, migrates, and looks for duplicates. */
 export class DirectoryControl {
@@ -36,12 +39,14 @@ export class DirectoryControl {
   readonly #sizes: Sizes;
   readonly #control = new SharedArrayBuffer(16);
   readonly #counts: BigUint64Array;
+  readonly #held: Int32Array;
 
   constructor(sizes: Sizes) {
     this.#sizes = sizes;
     this.#base = Math.ceil(quiescenceBytes(sizes.threads) / 64) * 64;
     this.#buffer = new SharedArrayBuffer(this.#base + keyDirectoryBytes(sizes.capacity));
     this.#counts = new BigUint64Array(this.#buffer, 0, this.#buffer.byteLength >>> 3);
+    this.#held = new Int32Array(this.#buffer);
     this.directory = new KeyDirectory(this.#buffer, this.#base, sizes.capacity);
     this.quiescence = new QuiescenceWords(this.#buffer, 0, sizes.threads);
     this.keeper = this.newKeeper();
@@ -102,7 +107,8 @@ export class DirectoryControl {
   }
 
   #remove(index: number): void {
-    if (!this.keeper.remove(index, () => false)) return;
+    const hold = (this.directory.cellAt(index) + HOLD) / 4;
+    if (!this.keeper.remove(index, () => Atomics.load(this.#held, hold) > 0)) return;
     this.removed++;
     this.removedCount += Number(Atomics.load(this.#counts, this.directory.cellAt(index) / 8));
   }
