@@ -231,6 +231,7 @@ export class GatedCall implements NextCallObject {
             settle(answer);
             this.#end(end);
           },
+          context?.answered,
         );
     this.#followTimeout(context, inner);
     inner.start(this.#metadataOf(this.#sent), listener);

@@ -32,12 +32,14 @@ export function collectAnswer(onEnd: (answer: Answer) => void): Listener {
 export function relayAnswer(
   client: () => Listener | undefined,
   onEnd: (answer: Answer, end: StatusObject) => void,
+  onMessage: (() => void) | undefined,
 ): Listener {
   let reply: unknown;
   return {
     onReceiveMetadata: (metadata) => client()?.onReceiveMetadata?.(metadata),
     onReceiveMessage(message: unknown) {
       reply = message;
+      onMessage?.();
       client()?.onReceiveMessage?.(message);
     },
     onReceiveStatus: (end) => onEnd({ ...end, reply }, end),

@@ -42,6 +42,7 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
   readonly #judge: PeerJudge;
   /** Whether another attempt may follow. */
   readonly #mayRetry: boolean;
+  readonly #onAnswered: (() => void) | undefined;
   #state: State = 'open';
   #controller: Controller | undefined;
   #response: UndiciResponse | undefined;
@@ -57,7 +58,9 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
   #resolve!: (response: UndiciResponse) => void;
   #reject!: (error: unknown) => void;
 
-  constructor(host: AttemptHost, mayRetry: boolean) {
+  /** `onAnswered` is told when a good head has come. */
+  constructor(host: AttemptHost, mayRetry: boolean, onAnswered: (() => void) | undefined) {
+    this.#onAnswered = onAnswered;
     this.#host = host;
     this.#judge = new PeerJudge((response) => host.classify(response));
     this.#mayRetry = mayRetry;
@@ -186,6 +189,7 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
       this.#settle(verdict, () => this.#resolve(response));
       if (this.#mayRetry) return;
     }
+    if (verdict === 'success') this.#onAnswered?.();
     this.#state = 'passing';
     this.#tell(pass);
   }

@@ -75,7 +75,7 @@ export class GatedRequest implements AttemptHost {
       ...(retry !== false && { onRetry: () => this.#attempt?.drop(undefined) }),
     };
     gate
-      .call(call, ({ signal }) => this.#send(signal, retry !== false))
+      .call(call, ({ signal, answered }) => this.#send(signal, retry !== false, answered))
       .then(
         () => this.#settled(),
         (error: unknown) => this.#refused(error),
@@ -114,14 +114,18 @@ export class GatedRequest implements AttemptHost {
     }
   }
 
-  async #send(bound: AbortSignal | undefined, mayRetry: boolean): Promise<UndiciResponse> {
+  async #send(
+    bound: AbortSignal | undefined,
+    mayRetry: boolean,
+    onAnswered?: () => void,
+  ): Promise<UndiciResponse> {
     if (this.#ended) {
       // For nobody: the sender has gone, or had seen a part of an attempt that was left behind.
       this.#attempt = undefined;
       throw this.#failure;
     }
     this.#stopWatching();
-    const attempt = new RequestAttempt(this, mayRetry);
+    const attempt = new RequestAttempt(this, mayRetry, onAnswered);
     this.#attempt = attempt;
     if (bound !== undefined && bound !== this.#gone.signal) {
       const onLeft = (): void => this.#leave(attempt, bound.reason);

@@ -24,21 +24,23 @@ export interface AttemptTerms<T> {
   readonly classify: Classifier<T>;
   /** It has settled after it was left behind. */
   readonly onLate: () => void;
+  /** See {@link AttemptContext.answered}. */
+  readonly answered: (() => void) | undefined;
 }
 
 /** Always fulfils. */
 export async function runAttempt<T>(
   host: ScopeHost,
   attempt: Attempt<T>,
-  { attempt: number, signal, bound, classify, onLate }: AttemptTerms<T>,
+  { attempt: number, signal, bound, classify, onLate, answered }: AttemptTerms<T>,
 ): Promise<EndedAttempt<T>> {
   let scope: AttemptScope | undefined;
   let outcome: Outcome<T>;
   try {
     let running: Promise<T> | T;
-    if (bound === undefined) running = attempt({ attempt: number, signal });
+    if (bound === undefined) running = attempt({ attempt: number, signal, answered });
     else {
-      scope = new AttemptScope(host, number, signal, onLate);
+      scope = new AttemptScope(host, number, signal, onLate, answered);
       running = scope.run(attempt, bound);
     }
     outcome = { ok: true, value: isThenable(running) ? await running : running };

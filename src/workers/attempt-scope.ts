@@ -17,6 +17,11 @@ export interface AttemptContext {
    * one is made when it is first read, and follows the caller's as long as the attempt runs.
    */
   readonly signal: AbortSignal | undefined;
+  /**
+   * Says that the peer has begun to answer, for answers that take long: the circuit need not wait for the end then. What
+   * becomes of the rest counts as of any other call. Undefined: nobody wants to know, the attempt is no probe.
+   */
+  readonly answered?: (() => void) | undefined;
 }
 
 export interface ScopeHost extends AlarmHost {
@@ -31,6 +36,7 @@ export interface Bound {
 
 export class AttemptScope implements AttemptContext {
   readonly attempt: number;
+  readonly answered: (() => void) | undefined;
   readonly #host: ScopeHost;
   readonly #caller: AbortSignal | undefined;
   readonly #onLate: () => void;
@@ -48,9 +54,11 @@ export class AttemptScope implements AttemptContext {
     attempt: number,
     caller: AbortSignal | undefined,
     onLate: () => void,
+    answered?: () => void,
   ) {
     this.#host = host;
     this.attempt = attempt;
+    this.answered = answered;
     this.#caller = caller;
     this.#onLate = onLate;
   }

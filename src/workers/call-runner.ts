@@ -1,4 +1,6 @@
 /** `gate.call`: takes a call through its attempts, each through all stages. */
+
+import { classifyByError } from '../shared/classify-by-error.js';
 import { RuntimeClosedError } from '../shared/errors.js';
 import type { Explained } from '../shared/explanation.js';
 import { THREAD } from '../shared/layout.js';
@@ -10,8 +12,8 @@ import { CallCourse, hintOf } from './call-course.js';
 import type { CallLine } from './call-line.js';
 import { type CallOptions, type PlannedCall, planCall, rpcOf } from './call-options.js';
 import { CallRecorder } from './call-recorder.js';
-import { cancelAll, settleAll, spendAll, type Taken } from './hold.js';
-import { type Classifier, classifyByError, type Outcome } from './outcome.js';
+import { answeredOf, cancelAll, settleAll, spendAll, type Taken } from './hold.js';
+import type { Classifier, Outcome } from './outcome.js';
 import { Pauses } from './pauses.js';
 import { isThenable } from './thenable.js';
 import type { ThreadContext } from './thread-context.js';
@@ -75,7 +77,7 @@ export class CallRunner {
       line.goesOut();
       let outcome: Outcome<T>;
       try {
-        const running = attempt({ attempt: 1, signal });
+        const running = attempt({ attempt: 1, signal, answered: answeredOf(taken) });
         outcome = { ok: true, value: isThenable(running) ? await running : running };
       } catch (error) {
         outcome = { ok: false, error };
@@ -166,6 +168,7 @@ export class CallRunner {
       bound: course.bound(),
       classify,
       onLate: () => line.account.count('LATE'),
+      answered: answeredOf(taken),
     });
     this.#record(line, taken, ended);
     recorder?.ended(verdictKind(ended.verdict), hintOf(ended.verdict));

@@ -31,7 +31,9 @@ export class CircuitStage implements AdmissionStage {
     if (address === undefined) return undefined;
     const admitted = this.#circuits.admit(this.#placeOf(address));
     if (admitted.kind === 'refused') throw circuitOpen(admitted);
-    return new CircuitHold(this.#circuits, admitted);
+    return admitted.kind === 'probe'
+      ? new ProbeHold(this.#circuits, admitted)
+      : new CircuitHold(this.#circuits, admitted);
   }
 
   #placeOf(address: string): CircuitPlace {
@@ -52,7 +54,7 @@ export function circuitOpen({ address, retryAfterMs }: CircuitRefusal): CircuitO
 class CircuitHold implements Hold {
   readonly waitedNs = 0;
   readonly #circuits: ThreadCircuits;
-  readonly #permit: CircuitPermit;
+  #permit: CircuitPermit;
 
   constructor(circuits: ThreadCircuits, permit: CircuitPermit) {
     this.#circuits = circuits;
@@ -69,5 +71,27 @@ class CircuitHold implements Hold {
     // Who says that it is busy, or when to come back, is alive.
     const isAnswer = verdict === 'busy' || verdict === 'refused';
     this.#circuits.settle(this.#permit, isAnswer ? 'success' : verdict);
+  }
+
+  /** The circuit need not wait for the end: what comes of the rest counts as of any other call from here on. */
+  protected prove(): void {
+    const { place } = this.#permit;
+    this.#circuits.settle(this.#permit, 'success');
+    this.#permit = this.#circuits.permitNow(place);
+  }
+}
+
+/** A probe shows that its peer is alive with the beginning of its answer, however long the rest takes. */
+class ProbeHold extends CircuitHold {
+  #isOpen = true;
+  readonly answered = (): void => {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.prove();
+  };
+
+  override settle(verdict: VerdictKind): void {
+    this.#isOpen = false;
+    super.settle(verdict);
   }
 }

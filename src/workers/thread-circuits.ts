@@ -57,6 +57,12 @@ export class ThreadCircuits {
     return this.#circuits.isHealthy(place) ? place.permit : this.#admitUnhealthy(place);
   }
 
+  /** For a call under way whose probe has settled: of a circuit that is closed now, else it settles nothing. */
+  permitNow(place: CircuitPlace): CircuitPermit {
+    this.#circuits.isHealthy(place);
+    return place.permit;
+  }
+
   /** Once per permit. */
   settle(permit: CircuitPermit, outcome: CircuitOutcome): void {
     if (permit.kind === 'closed') {

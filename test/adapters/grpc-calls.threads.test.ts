@@ -254,4 +254,24 @@ describe('a stream', () => {
     expect(totals('list')).toMatchObject({ calls: 2, retries: 0, timeouts: 0 });
     expect(totals('list')?.outcomes).toMatchObject({ failure: 1, success: 1 });
   });
+
+  it('that is the probe closes the circuit with its first message', async () => {
+    await connect({ address: service.address });
+    await runtime.updateConfig({ breaker: { failureThreshold: 1, cooldownMs: 1 } });
+    const state = () => runtime.gate.breaker(service.address).state();
+    service.script.push(fail(status.UNAVAILABLE), { kind: 'hang' });
+    const broken = client.List({});
+    broken.on('data', () => undefined);
+    await once(broken, 'error');
+    expect(state().state).toBe('open');
+    await until('it may be probed', () => state().retryAfterMs === 0);
+    const long = client.List({});
+    const cancelled = once(long, 'error');
+    await once(long, 'data');
+    expect(state().state).toBe('closed');
+    long.cancel();
+    expect(await cancelled).toMatchObject([{ code: status.CANCELLED }]);
+    await until('it was settled', () => totals('list')?.outcomes.ignored === 1);
+    expect(state()).toMatchObject({ state: 'closed', consecutiveFailures: 0 });
+  });
 });

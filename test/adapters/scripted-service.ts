@@ -91,7 +91,7 @@ export async function startScriptedService(): Promise<ScriptedService> {
         return;
       }
       call.write('row');
-      call.end();
+      if (step.kind !== 'hang') call.end();
     },
   });
   const port = await new Promise<number>((resolve, reject) => {

@@ -307,6 +307,23 @@ describe('the circuit of an address', () => {
     await conserved();
   });
 
+  it('closes with a good head, however long the rest takes', async () => {
+    await connect({ breaker: { failureThreshold: 1, cooldownMs: 1 } });
+    service.answer = (request) => request.socket.resetAndDestroy();
+    await failureOf(text());
+    const state = () => runtime.gate.breaker(service.origin).state();
+    expect(state().state).toBe('open');
+    await until('it may be probed', () => state().retryAfterMs === 0);
+    service.answer = (request, response) =>
+      void (request.url === '/long' ? response.write('a') : response.end('fine'));
+    const { body } = await send({ path: '/long' });
+    expect(state().state).toBe('closed');
+    expect(await text({ path: '/other' })).toBe('200 fine');
+    body.on('error', () => {}).destroy();
+    await conserved();
+    expect(state()).toMatchObject({ state: 'closed', consecutiveFailures: 0 });
+  });
+
   it('stays closed when callers leave', async () => {
     await connect({ breaker: { failureThreshold: 1 } });
     service.answer = (_request, response) => void response.write('a');

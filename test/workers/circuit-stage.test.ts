@@ -348,3 +348,80 @@ describe('the configuration of the breaker', () => {
     expect(await gate.call({ rpc: 'read', address: 'peer-49:1' }, () => 'alive')).toBe('alive');
   });
 });
+
+describe('a probe whose answer takes long', () => {
+  async function probed(bounds: { attemptTimeoutMs?: number } = {}, breaker = {}) {
+    const { gates, gate } = setUp({ breaker });
+    await fail(gate, 3);
+    await gates.time.advanceToAsync(1000);
+    let finish: (error?: Error) => void = () => undefined;
+    let tell: (() => void) | undefined;
+    const probe = gate.call({ rpc: 'read', address: PEER, ...bounds }, ({ answered }) => {
+      tell = answered;
+      return new Promise<string>((resolve, reject) => {
+        finish = (error) => (error === undefined ? resolve('all of it') : reject(error));
+      });
+    });
+    probe.catch(() => undefined);
+    await gates.time.settleAsync();
+    return {
+      gates,
+      gate,
+      probe,
+      finish: (error?: Error) => finish(error),
+      answered: () => tell?.(),
+    };
+  }
+  const consecutive = (gate: Gate) => gate.breaker(PEER).state().consecutiveFailures;
+
+  it.each([{}, { attemptTimeoutMs: 60_000 }])(
+    'closes its circuit with the beginning of it: %j',
+    async (bounds) => {
+      const { gates, gate, probe, finish, answered } = await probed(bounds);
+      expect(stateOf(gate)).toBe('half_open');
+      answered();
+      expect(stateOf(gate)).toBe('closed');
+      answered();
+      await gates.time.advanceToAsync(10_000);
+      finish();
+      expect(await probe).toBe('all of it');
+      expect(gates.snapshot().breaker).toMatchObject({ probes: 1, recovered: 1, late: 0 });
+    },
+  );
+
+  it('counts as any other call afterwards: a fault of the rest is one failure', async () => {
+    const { gate, probe, finish, answered } = await probed();
+    answered();
+    finish(new Error('reset'));
+    await expect(probe).rejects.toThrow('reset');
+    expect(stateOf(gate)).toBe('closed');
+    expect(consecutive(gate)).toBe(1);
+    await fail(gate, 2);
+    expect(stateOf(gate)).toBe('open');
+  });
+
+  it('has its say once, also where more than one good probe is asked for', async () => {
+    const { gates, gate, probe, finish, answered } = await probed({}, { probesToClose: 2 });
+    answered();
+    finish();
+    await probe;
+    expect(stateOf(gate)).toBe('half_open');
+    await gate.call({ rpc: 'read', address: PEER }, () => 'second');
+    expect(stateOf(gate)).toBe('closed');
+    expect(gates.snapshot().breaker).toMatchObject({ probes: 2, recovered: 1 });
+  });
+
+  it('says nothing once it has ended', async () => {
+    const { gate, probe, finish, answered } = await probed();
+    finish(new Error('down'));
+    await expect(probe).rejects.toThrow('down');
+    answered();
+    expect(stateOf(gate)).toBe('open');
+  });
+
+  it('is told of by probes only', async () => {
+    const { gate } = setUp();
+    const told = await gate.call({ rpc: 'read', address: PEER }, ({ answered }) => answered);
+    expect(told).toBeUndefined();
+  });
+});
