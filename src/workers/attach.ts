@@ -1,5 +1,5 @@
 /** How a thread joins the runtime. */
-import { getEnvironmentData, threadId } from 'node:worker_threads';
+import { threadId } from 'node:worker_threads';
 import { openArena } from '../shared/arena.js';
 import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { NoRuntimeError, RuntimeClosedError } from '../shared/errors.js';
@@ -8,8 +8,9 @@ import { KeyDirectory } from '../shared/key-directory.js';
 import { BusyReports } from './busy-reports.js';
 import { createClock } from './clock.js';
 import { ControlLink } from './control-link.js';
+import { environmentHandle } from './environment-handles.js';
 import { Gate } from './gate.js';
-import { checkHandle, ENVIRONMENT_KEY, type RuntimeHandle } from './handle.js';
+import { checkHandle, type RuntimeHandle } from './handle.js';
 import type { Classifier } from './outcome.js';
 import { ReportRing } from './report-ring.js';
 import { RpcTable } from './rpc-table.js';
@@ -29,12 +30,13 @@ const GATES: unique symbol = Symbol.for('spillway.gates');
 
 /**
  * Joins the runtime from any thread, the owner's included; synchronous, and the same gate each time it is called in a
- * thread. Without a handle it takes the one that `createRuntime` left for threads that were started later.
+ * thread. Without a handle it takes the one that `createRuntime` left for threads that were started later, of
+ * several runtimes the youngest's.
  * @throws NoRuntimeError, HandleVersionError, RuntimeClosedError, TooManyThreadsError; TypeError or IllegalStateError for a
  * `classify` that is no function, or not the one that the thread has attached with before.
  */
 export function attach(handle?: RuntimeHandle, options: AttachOptions = {}): Gate {
-  const given = handle ?? getEnvironmentData(ENVIRONMENT_KEY);
+  const given = handle ?? environmentHandle();
   if (given === undefined || given === null) throw new NoRuntimeError();
   const checked = checkHandle(given);
   const gates = gatesOfThread();

@@ -5,8 +5,6 @@ import { describeValue } from '../shared/quota.js';
 
 /** Changes with the layout of the arena or the messages between threads. */
 export const HANDLE_VERSION = 'spillway/1';
-/** Where `createRuntime` leaves the handle for threads that are started later. */
-export const ENVIRONMENT_KEY = 'spillway.handle';
 
 /** From `runtime.handle()`; give it to a `Worker` as `workerData`, or in a message. */
 export interface RuntimeHandle {
