@@ -1,5 +1,6 @@
 export type { LimitAction } from './actors/throttle/limit-action.js';
 export type { CircuitView } from './shared/breaker/circuit-view.js';
+export { classifyByError } from './shared/classify-by-error.js';
 export {
   ActorStoppedError,
   AskTimeoutError,
@@ -42,11 +43,7 @@ export type { ResolvedConfig } from './workers/config/resolved-config.js';
 export type { Gate } from './workers/gate.js';
 export type { RuntimeHandle } from './workers/handle.js';
 export type { AcquireOptions, Waited } from './workers/host-limiter.js';
-export {
-  type Classifier,
-  classifyByError,
-  type Outcome,
-} from './workers/outcome.js';
+export type { Classifier, Outcome } from './workers/outcome.js';
 export type {
   FallbackCallback,
   FallbackContext,

@@ -5,12 +5,13 @@ import {
   type StatusObject,
   status,
 } from '@grpc/grpc-js';
+import { classifyByError } from '../shared/classify-by-error.js';
 import { UnknownRpcError } from '../shared/errors.js';
 import { isVerdict, type Verdict } from '../shared/verdict.js';
 import type { Attempt } from '../workers/attempt-run.js';
 import { type CallOptions, type CallRetry, RETRY_OPTIONS } from '../workers/call-options.js';
 import { checkKnown } from '../workers/known-options.js';
-import { classifyByError, type Outcome } from '../workers/outcome.js';
+import type { Outcome } from '../workers/outcome.js';
 import { LONGEST_WAIT_MS } from '../workers/wait-options.js';
 import { GatedCall, type Pass, type Passage } from './grpc-gated-call.js';
 import type { Answer } from './grpc-inner-call.js';

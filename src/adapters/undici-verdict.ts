@@ -1,7 +1,8 @@
 /** What a response of HTTP, or an error of undici, says about the peer. */
+
+import { classifyByError } from '../shared/classify-by-error.js';
 import { isSpillwayError } from '../shared/errors.js';
 import type { Verdict } from '../shared/verdict.js';
-import { classifyByError } from '../workers/outcome.js';
 import type { UndiciResponse } from './undici-message.js';
 
 /** Errors that undici raises without the peer having done anything wrong. */

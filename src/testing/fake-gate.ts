@@ -1,5 +1,7 @@
+import { canonicalAddress } from '../shared/breaker/canonical-address.js';
+import { classifyByError } from '../shared/classify-by-error.js';
 import {
-  BusyError,
+  CircuitOpenError,
   RateLimitExceededError,
   RuntimeClosedError,
   type Stage,
@@ -8,16 +10,34 @@ import {
 import type { AttemptExplanation, Explained } from '../shared/explanation.js';
 import { decideRetry, type RetryTerms } from '../shared/retry-policy.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
-import { type RetriableKind, type Verdict, verdictKind } from '../shared/verdict.js';
+import { type RetriableKind, verdictKind } from '../shared/verdict.js';
+import { FakeBreaker } from './fake-breaker.js';
+import type { FakeClassifier, FakeOutcome, FakeVerdict } from './fake-outcome.js';
+import {
+  type FakeFallback,
+  type FakePeerRead,
+  type FakePeerReadCallback,
+  type FakePeerReadOptions,
+  readFromFakePeers,
+} from './fake-peer-read.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** What the code under test asked of the gate. */
 export interface GateRequest {
-  readonly verb: 'tryAcquire' | 'acquire' | 'acquireSync' | 'reserve' | 'call';
+  /** `admit`: of a breaker. `readFromPeers`: once for each candidate. */
+  readonly verb:
+    | 'tryAcquire'
+    | 'acquire'
+    | 'acquireSync'
+    | 'reserve'
+    | 'call'
+    | 'admit'
+    | 'readFromPeers';
+  /** `''` where none is named. */
   readonly rpc: string;
-  /** The key in its canonical text, of a `call` that named one. */
+  /** The key in its canonical text, where one is named. */
   readonly table: string | undefined;
-  /** The peer of a `call` that named one. */
+  /** The peer, where one is named. */
   readonly address?: string;
   /** Permits. */
   readonly n: number;
@@ -27,13 +47,11 @@ export interface GateRequest {
 export type GateAnswer =
   /** Admitted, after `waitMs` (default 0) of virtual time. */
   | { readonly kind: 'admit'; readonly waitMs?: number }
-  | { readonly kind: 'refuse'; readonly retryAfterMs: number; readonly stage?: Stage };
+  | { readonly kind: 'refuse'; readonly retryAfterMs: number; readonly stage?: Stage }
+  /** A `CircuitOpenError`; only for requests with an address. */
+  | { readonly kind: 'circuit-open'; readonly retryAfterMs: number };
 
-export type FakeOutcome<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: unknown };
-
-export type FakeVerdict = Verdict;
+type OpenAnswer = Exclude<GateAnswer, { readonly kind: 'circuit-open' }>;
 
 export interface FakeAcquireOptions {
   readonly n?: number;
@@ -48,7 +66,7 @@ export interface FakeCallOptions<T> {
   readonly weight?: number;
   readonly signal?: AbortSignal;
   readonly maxWaitMs?: number;
-  readonly classify?: (outcome: FakeOutcome<T>) => FakeVerdict;
+  readonly classify?: FakeClassifier<T>;
   readonly retry?: FakeRetry | false;
   readonly onRetry?: () => void;
   /** Without effect here: attempts of a test end by themselves. */
@@ -86,7 +104,7 @@ export interface FakeGateOptions {
   readonly answer?: (request: GateRequest) => GateAnswer;
 }
 
-/** One `call` that ran its attempt, and what its outcome was taken for. */
+/** One request that was let through to a peer or a downstream, and what its outcome was taken for. */
 export interface FakeVerdictRecord {
   readonly request: GateRequest;
   readonly verdict: FakeVerdict;
@@ -103,6 +121,8 @@ interface RpcVerbs {
 
 const ADMIT: GateAnswer = Object.freeze({ kind: 'admit' });
 const DEFAULT_MAX_WAIT_MS = 10_000;
+const COOLDOWN_MS = 30_000;
+const ISOLATED: GateAnswer = Object.freeze({ kind: 'circuit-open', retryAfterMs: COOLDOWN_MS });
 /** As the configuration's defaults. */
 const RETRY_TERMS: RetryTerms = {
   maxAttempts: 1,
@@ -129,6 +149,7 @@ export class FakeGate {
   readonly #requests: GateRequest[] = [];
   readonly #verdicts: FakeVerdictRecord[] = [];
   readonly #patches: unknown[] = [];
+  readonly #isolated = new Set<string>();
   readonly #rejecters = new Map<(reason: unknown) => void, string>();
   #answer: (request: GateRequest) => GateAnswer;
   #detached = false;
@@ -144,7 +165,7 @@ export class FakeGate {
     return this.#requests;
   }
 
-  /** Of calls whose attempt has ended, oldest first. */
+  /** Of attempts that have ended and permits that were settled, oldest first. */
   get verdicts(): readonly FakeVerdictRecord[] {
     return this.#verdicts;
   }
@@ -238,6 +259,38 @@ export class FakeGate {
     }
   }
 
+  /** The circuit of one peer; it opens by hand, or by what the gate answers, never by failures. */
+  breaker(address: string): FakeBreaker {
+    const canonical = canonicalAddress(address);
+    return new FakeBreaker(canonical, this.#isolated, {
+      retryAfterMs: COOLDOWN_MS,
+      requireOpen: () => this.#checkOpen(),
+      admit: () => {
+        const named = { verb: 'admit', rpc: '', table: undefined, n: 1 } as const;
+        const request: GateRequest = { ...named, address: canonical };
+        this.#admit(request, DEFAULT_MAX_WAIT_MS);
+        return (verdict) => void this.#verdicts.push({ request, verdict: verdict as FakeVerdict });
+      },
+    });
+  }
+
+  /** As the real one, one candidate after the other and without its timeouts. */
+  readFromPeers<T>(
+    options: FakePeerReadOptions<T>,
+    read: FakePeerReadCallback<T>,
+    fallback: FakeFallback<T>,
+  ): Promise<FakePeerRead<T>> {
+    const { rpc = '', signal, maxWaitMs = DEFAULT_MAX_WAIT_MS, classify } = options;
+    const table = options.table === undefined ? undefined : canonicalKey(options.table);
+    return readFromFakePeers(options, read, fallback, {
+      admit: async (address) => {
+        const request: GateRequest = { verb: 'readFromPeers', rpc, table, address, n: 1 };
+        await this.#wait(rpc, this.#admit(request, maxWaitMs), signal);
+        return (outcome) => this.#judge(request, outcome, classify, signal);
+      },
+    });
+  }
+
   /** Records the patch; its version counts from 2, as the first change of a runtime's does. */
   async updateConfig(patch: unknown): Promise<{ readonly version: number }> {
     this.#checkOpen();
@@ -272,20 +325,41 @@ export class FakeGate {
     } catch (error) {
       outcome = { ok: false, error };
     }
-    const aborted = !outcome.ok && signal?.aborted === true;
-    const verdict = aborted ? 'ignored' : (options.classify ?? classifyByError)(outcome);
-    this.#verdicts.push({ request, verdict });
+    const verdict = this.#judge(request, outcome, options.classify, signal);
     return { outcome, verdict, waitedMs };
+  }
+
+  #judge<T>(
+    request: GateRequest,
+    outcome: FakeOutcome<T>,
+    classify: FakeClassifier<T> | undefined,
+    signal: AbortSignal | undefined,
+  ): FakeVerdict {
+    const aborted = !outcome.ok && signal?.aborted === true;
+    const verdict = aborted ? 'ignored' : (classify ?? classifyByError)(outcome);
+    this.#verdicts.push({ request, verdict });
+    return verdict;
   }
 
   #nowMs(): number {
     return this.#time?.nowMs ?? 0;
   }
 
-  #ask(request: GateRequest): GateAnswer {
-    this.#check(request.rpc);
+  #ask(request: GateRequest): OpenAnswer {
+    if (request.rpc === '') this.#checkOpen();
+    else this.#check(request.rpc);
+    const address = request.address === undefined ? undefined : canonicalAddress(request.address);
     this.#requests.push(request);
-    return this.#answer(request);
+    const isIsolated = address !== undefined && this.#isolated.has(address);
+    const answer = isIsolated ? ISOLATED : this.#answer(request);
+    if (answer.kind !== 'circuit-open') return answer;
+    if (address === undefined)
+      throw new TypeError(
+        `circuit-open must answer a request with an address, got ${request.verb}`,
+      );
+    const { retryAfterMs } = answer;
+    const message = `the circuit of ${address} is open, try again in ${retryAfterMs} ms`;
+    throw new CircuitOpenError(message, { address, retryAfterMs });
   }
 
   #admit(request: GateRequest, maxWaitMs: number): number {
@@ -334,11 +408,6 @@ export class FakeGate {
   #checkOpen(): void {
     if (this.#detached) throw new RuntimeClosedError();
   }
-}
-
-function classifyByError(outcome: FakeOutcome<unknown>): FakeVerdict {
-  if (outcome.ok) return 'success';
-  return outcome.error instanceof BusyError ? 'busy' : 'failure';
 }
 
 /** What is given as undefined is not given. */

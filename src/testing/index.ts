@@ -38,6 +38,7 @@ export type { KvRecord, KvRow } from '../actors/kv/kv-record.js';
 export type { LogBatch, LogPort } from '../actors/kv/log-port.js';
 export { type BehaviorKit, type BehaviorKitOptions, createBehaviorKit } from './behavior-kit.js';
 export type { Effect } from './effect.js';
+export type { FakeBreaker, FakePermit } from './fake-breaker.js';
 export { FakeEngine, type FakeEngineOptions } from './fake-engine.js';
 export {
   createFakeGate,
@@ -45,13 +46,20 @@ export {
   type FakeCallOptions,
   type FakeGate,
   type FakeGateOptions,
-  type FakeOutcome,
-  type FakeVerdict,
   type FakeVerdictRecord,
   type GateAnswer,
   type GateRequest,
 } from './fake-gate.js';
 export { FakeLog, type FakeLogOptions } from './fake-log.js';
+export type { FakeClassifier, FakeOutcome, FakeVerdict } from './fake-outcome.js';
+export type {
+  FakeFallback,
+  FakePeerAttempt,
+  FakePeerContext,
+  FakePeerRead,
+  FakePeerReadCallback,
+  FakePeerReadOptions,
+} from './fake-peer-read.js';
 export type { Probe } from './probe.js';
 export { RunawayError } from './runaway-error.js';
 export { createTestSystem, type TestSystem } from './test-system.js';

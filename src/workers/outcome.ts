@@ -1,5 +1,4 @@
 /** What an attempt came to, and who says what that means for the downstream. */
-import { isSpillwayError } from '../shared/errors.js';
 import type { Verdict } from '../shared/verdict.js';
 
 export type Outcome<T> =
@@ -11,30 +10,3 @@ export type Outcome<T> =
  * breaker, and `gate.call` rejects with what was thrown, the outcome as its `cause`.
  */
 export type Classifier<T = unknown> = (outcome: Outcome<T>) => Verdict;
-
-/** Said here, not by the downstream: tells nothing about it. */
-const LOCAL_REFUSALS: ReadonlySet<string> = new Set([
-  'ERR_SPILLWAY_RATE_LIMIT_EXCEEDED',
-  'ERR_SPILLWAY_CIRCUIT_OPEN',
-  'ERR_SPILLWAY_RUNTIME_CLOSED',
-  'ERR_SPILLWAY_NO_RUNTIME',
-  'ERR_SPILLWAY_UNKNOWN_RPC',
-  'ERR_SPILLWAY_CONFIG',
-]);
-
-/**
- * A `BusyError` is busy, with its hint if it has one; what this package refused is ignored; any other error is a failure.
- * Adapters bring their own.
- */
-export function classifyByError(outcome: Outcome<unknown>): Verdict {
-  if (outcome.ok) return 'success';
-  const { error } = outcome;
-  if (!isSpillwayError(error)) return 'failure';
-  if (error.code !== 'ERR_SPILLWAY_BUSY') {
-    return LOCAL_REFUSALS.has(error.code) ? 'ignored' : 'failure';
-  }
-  const { retryAfterMs } = error as { readonly retryAfterMs?: unknown };
-  return typeof retryAfterMs === 'number' && retryAfterMs >= 0
-    ? { kind: 'busy', retryAfterMs }
-    : 'busy';
-}

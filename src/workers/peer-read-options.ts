@@ -1,10 +1,12 @@
 /** What callers say about a read from peers, and what they get to know. */
+
+import { classifyByError } from '../shared/classify-by-error.js';
 import { describeValue } from '../shared/quota.js';
 import type { Settings } from '../shared/settings.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
 import type { VerdictKind } from '../shared/verdict.js';
 import { checkKnown } from './known-options.js';
-import { type Classifier, classifyByError } from './outcome.js';
+import type { Classifier } from './outcome.js';
 import { checkMs, checkSignal } from './wait-options.js';
 
 export interface PeerReadOptions<T = unknown> {

@@ -1,7 +1,9 @@
 /** What outcomes of a thread's calls mean where a call does not say it: set once, by whoever attaches with a classifier. */
+
+import { classifyByError } from '../shared/classify-by-error.js';
 import { IllegalStateError } from '../shared/errors.js';
 import { describeValue } from '../shared/quota.js';
-import { type Classifier, classifyByError } from './outcome.js';
+import type { Classifier } from './outcome.js';
 
 export class ThreadClassifier {
   #own: Classifier | undefined;

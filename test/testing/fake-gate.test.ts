@@ -2,6 +2,8 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import {
   BusyError,
+  CircuitOpenError,
+  IllegalStateError,
   RateLimitExceededError,
   RuntimeClosedError,
   UnknownRpcError,
@@ -12,7 +14,19 @@ import type { Gate } from '../../src/workers/gate.js';
 
 type Verbs = Pick<
   Gate,
-  'tryAcquire' | 'acquire' | 'acquireSync' | 'reserve' | 'call' | 'updateConfig' | 'detach'
+  | 'tryAcquire'
+  | 'acquire'
+  | 'acquireSync'
+  | 'reserve'
+  | 'call'
+  | 'readFromPeers'
+  | 'updateConfig'
+  | 'detach'
+>;
+type BreakerVerbs = Pick<ReturnType<Gate['breaker']>, 'address' | 'state' | 'open' | 'close'>;
+type PermitVerbs = Pick<
+  ReturnType<ReturnType<Gate['breaker']>['admit']>,
+  'isProbe' | 'success' | 'failure' | 'ignored'
 >;
 type BoundVerbs = Pick<
   ReturnType<Gate['limiter']>,
@@ -25,6 +39,9 @@ describe('the fake gate', () => {
     const gate: Verbs = fake;
     const bound: BoundVerbs = fake.limiter('a');
     expect(gate.tryAcquire('a') && bound.tryAcquire()).toBe(true);
+    const breaker: BreakerVerbs = fake.breaker('a:1');
+    const permit: PermitVerbs = fake.breaker('a:1').admit();
+    expect([breaker.state().state, permit.isProbe]).toEqual(['closed', false]);
   });
 
   it('admits everything at once unless told otherwise, and records it', async () => {
@@ -110,6 +127,105 @@ describe('the fake gate', () => {
       'ignored',
       'ignored',
     ]);
+  });
+
+  it('takes the hint of a BusyError, and what was refused here for nobody’s failure', async () => {
+    const gate = createFakeGate();
+    const refusal = new RateLimitExceededError('', { retryAfterMs: 1, stage: 'host' });
+    for (const error of [new BusyError('busy', { retryAfterMs: 5 }), refusal])
+      await gate.call({ rpc: 'a' }, () => Promise.reject(error)).catch(() => undefined);
+    expect(gate.verdicts.map(({ verdict }) => verdict)).toEqual([
+      { kind: 'busy', retryAfterMs: 5 },
+      'ignored',
+    ]);
+  });
+
+  it('answers with an open circuit as the real one does, without running the attempt', async () => {
+    const gate = createFakeGate({ answer: () => ({ kind: 'circuit-open', retryAfterMs: 40 }) });
+    const refused = gate.call({ rpc: 'a', address: 'PEER:1' }, () => expect.unreachable());
+    await expect(refused).rejects.toMatchObject({
+      name: 'CircuitOpenError',
+      address: 'peer:1',
+      retryAfterMs: 40,
+    });
+    expect(() => gate.breaker('peer:1').admit()).toThrow(CircuitOpenError);
+    expect(() => gate.tryAcquire('a')).toThrow(/must answer a request with an address/);
+  });
+
+  it('has circuits that open and close by hand, and permits that are settled once', async () => {
+    const gate = createFakeGate();
+    const breaker = gate.breaker('HTTP://Peer:1/x');
+    const permit = breaker.admit();
+    permit.failure();
+    expect(() => permit.success()).toThrow(IllegalStateError);
+    expect(gate.verdicts).toMatchObject([
+      { request: { verb: 'admit', address: 'peer:1' }, verdict: 'failure' },
+    ]);
+    breaker.open();
+    expect(gate.breaker('peer:1').state()).toMatchObject({ state: 'open', isolated: true });
+    const call = () => gate.call({ rpc: 'a', address: 'peer:1' }, () => 'reply');
+    await expect(call()).rejects.toThrow(CircuitOpenError);
+    breaker.close();
+    expect(await call()).toBe('reply');
+    gate.detach();
+    expect(() => breaker.admit()).toThrow(RuntimeClosedError);
+    expect(() => breaker.open()).toThrow(RuntimeClosedError);
+  });
+
+  it('reads from peers in order, past open circuits, down to the fallback', async () => {
+    const gate = createFakeGate();
+    gate.breaker('a:1').open();
+    const asked: string[] = [];
+    const read = (address: string): string => {
+      asked.push(address);
+      if (address !== 'c:1') throw new Error('down');
+      return address;
+    };
+    const served = await gate.readFromPeers(
+      { candidates: ['a:1', 'b:1', 'B:1', 'c:1'], rpc: 'read', table: 7 },
+      read,
+      () => expect.unreachable(),
+    );
+    expect(served).toMatchObject({
+      value: 'c:1',
+      source: { kind: 'peer', address: 'c:1' },
+      attempts: [
+        { address: 'b:1', verdict: 'failure', probe: false },
+        { address: 'c:1', verdict: 'success', probe: false },
+      ],
+      open: ['a:1'],
+    });
+    expect(asked).toEqual(['b:1', 'c:1']);
+    expect(gate.requests.at(-1)).toEqual({
+      verb: 'readFromPeers',
+      rpc: 'read',
+      table: '7',
+      address: 'c:1',
+      n: 1,
+    });
+    gate.answer(() => ({ kind: 'refuse', retryAfterMs: 1 }));
+    const fellBack = await gate.readFromPeers({ candidates: ['c:1'] }, read, () => 'object store');
+    expect(fellBack).toEqual({
+      value: 'object store',
+      source: { kind: 'fallback' },
+      attempts: [],
+      open: [],
+    });
+  });
+
+  it('ends a read from peers with the signal’s reason', async () => {
+    const gate = createFakeGate();
+    const controller = new AbortController();
+    const read = gate.readFromPeers(
+      { candidates: ['a:1', 'b:1'], signal: controller.signal },
+      (_address, { signal }) => {
+        controller.abort('enough');
+        signal.throwIfAborted();
+      },
+      () => expect.unreachable(),
+    );
+    await expect(read).rejects.toBe('enough');
+    expect(gate.verdicts.map(({ verdict }) => verdict)).toEqual(['ignored']);
   });
 
   it('knows only the RPC types that it was given', () => {

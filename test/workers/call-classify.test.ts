@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { classifyByError } from '../../src/shared/classify-by-error.js';
 import {
   AttemptTimeoutError,
   BusyError,
@@ -7,7 +8,7 @@ import {
 } from '../../src/shared/errors.js';
 import { isVerdict, type Verdict, verdictKind } from '../../src/shared/verdict.js';
 import type { Gate } from '../../src/workers/gate.js';
-import { type Classifier, classifyByError } from '../../src/workers/outcome.js';
+import type { Classifier } from '../../src/workers/outcome.js';
 import { createVirtualGates, ended, type VirtualGates } from './virtual-gate.js';
 
 let gates: VirtualGates;
