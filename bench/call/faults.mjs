@@ -6,12 +6,17 @@ import { Worker } from 'node:worker_threads';
 import { createRuntime } from '../../dist/index.js';
 import { drawsOf } from './draws.mjs';
 
-const CALLS = 10_000;
-const THREADS = 4;
-const SEED = Number(process.env['SEED'] ?? 20260611);
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 15_000;
 
-export async function measure() {
+export function measure() {
+  const seed = Number(process.env['SEED'] ?? 20260611);
+  return runFaults({ calls: 10_000, threads: 4, seed, lifeMs: 2000 });
+}
+
+/** `lifeMs`: a thread is killed at some time from a quarter of it on.
+ * @param {{ calls: number, threads: number, seed: number, lifeMs: number }} terms
+ */
+export async function runFaults({ calls, threads, seed, lifeMs }) {
   const runtime = await createRuntime({
     host: { rpcs: { bench: { qpsPerCore: 1500, burst: 20 }, probe: { qpsPerCore: 0 } } },
     tables: { enabled: true, rpcs: ['bench'], upgradeIntervalMs: 50, downgradeIntervalMs: 50 },
@@ -19,22 +24,25 @@ export async function measure() {
     retry: { maxAttempts: 3, baseDelayMs: 2, maxDelayMs: 8, budgetPerSecond: 1000 },
     waiting: { maxWaitMs: 40, maxWaiters: 64 },
   });
-  const draw = drawsOf(SEED);
+  const draw = drawsOf(seed);
   /** Calls begun and ended. */
   const words = new Int32Array(new SharedArrayBuffer(8));
   let [started, kills] = [0, 0];
   const entry = new URL('./faulty-caller.mjs', import.meta.url);
-  const isOver = () => Atomics.load(words, 0) >= CALLS;
+  const isOver = () => Atomics.load(words, 0) >= calls;
   /** One place: a thread that was killed is followed by another. */
   const place = async () => {
     while (!isOver()) {
       started += 1;
-      const seed = SEED + started * 7919;
-      const workerData = { handle: runtime.handle(), seed, words, calls: CALLS };
+      const own = seed + started * 7919;
+      const workerData = { handle: runtime.handle(), seed: own, words, calls };
       const worker = new Worker(entry, { workerData });
       const exited = once(worker, 'exit');
-      const life = 500 + draw(1500);
-      const killed = await Promise.race([exited.then(() => false), sleep(life, true)]);
+      const life = lifeMs / 4 + draw((lifeMs * 3) / 4);
+      const over = new AbortController();
+      const lived = sleep(life, true, { signal: over.signal }).catch(() => false);
+      const killed = await Promise.race([exited.then(() => false), lived]);
+      over.abort();
       if (!killed || isOver()) {
         await exited;
         continue;
@@ -43,21 +51,21 @@ export async function measure() {
       await worker.terminate();
     }
   };
-  await Promise.all(Array.from({ length: THREADS }, place));
+  await Promise.all(Array.from({ length: threads }, place));
   await until('every thread is swept', () => runtime.snapshot().threads === 0);
   const { conservation } = runtime.snapshot();
   const { granted, spent, returned, lost } = conservation;
   if (!conservation.ok || conservation.held !== 0 || granted !== spent + returned + lost)
-    throw new Error(`not conserved (seed ${SEED}): ${JSON.stringify(conservation)}`);
+    throw new Error(`not conserved (seed ${seed}): ${JSON.stringify(conservation)}`);
   await runtime.updateConfig({ tables: { enabled: false }, host: { enabled: false } });
   const wedged = await findWedged(runtime);
-  if (wedged.length > 0) throw new Error(`wedged (seed ${SEED}): ${wedged.join()}`);
+  if (wedged.length > 0) throw new Error(`wedged (seed ${seed}): ${wedged.join()}`);
   const [rpc] = runtime.snapshot().rpcs;
   await runtime.close();
   const left = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   return {
-    seed: SEED,
-    calls: CALLS,
+    seed,
+    calls,
     ended: Atomics.load(words, 1),
     kills,
     attempts: rpc?.calls,

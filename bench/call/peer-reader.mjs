@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { attach } from '../../dist/index.js';
 
 /** Few enough reads that what is measured is not the machine. */
-const PAUSE_MS = 4;
+const PAUSE_MS = 10;
 const { handle, dead, alive, attempts } = workerData;
 /** @type {Int32Array} */
 const words = workerData.words;
