@@ -26,7 +26,7 @@ export interface ControlPlaneOptions {
   };
   /** Port: called with plain data after each change of the history; keep the last, for `restored`. */
   readonly onHistory?: (history: readonly UpgradeRecord[]) => void;
-  /** Port: called after each change. What it throws is counted, and harms nothing. */
+  /** Port: called after each change. What it throws harms nothing. */
   readonly onEvent?: (event: ThrottleEvent) => void;
   /** Port: given the counters at most once a second, while they move or a 60 s window is not empty. */
   readonly onMetrics?: (metrics: ThrottleMetrics) => void;
@@ -48,8 +48,6 @@ export interface ControlPlane {
   configure(config: ThrottleConfig): void;
   /** Rejects with `AskTimeoutError` or `ActorStoppedError` when the actors do not answer within a second. */
   snapshot(): Promise<ControlSnapshot>;
-  /** Port calls of `onHistory`, `onEvent` and `onMetrics` that threw. */
-  readonly portFailures: number;
   /** Ends the actors; limits in force stay in force. */
   stop(): void;
 }
@@ -69,14 +67,13 @@ export function startControlPlane(options: ControlPlaneOptions): ControlPlane {
   const memory: ThrottleMemory = { config, history: restored?.history ?? [] };
   const inbox = new BusyInbox();
   let known = config;
-  let portFailures = 0;
   const harmless =
     <Value>(port: ((value: Value) => void) | undefined) =>
     (value: Value): void => {
       try {
         port?.(value);
       } catch {
-        portFailures += 1;
+        // The port's own affair.
       }
     };
   const { onMetrics } = options;
@@ -124,9 +121,6 @@ export function startControlPlane(options: ControlPlaneOptions): ControlPlane {
         ),
       ]);
       return { ...levels, metrics: counters };
-    },
-    get portFailures() {
-      return portFailures;
     },
     stop() {
       system.stopActor(throttle);

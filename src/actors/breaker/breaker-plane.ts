@@ -13,7 +13,7 @@ export interface BreakerPlaneOptions {
   readonly config: BreakerConfig;
   /** What a predecessor has left. */
   readonly totals?: BreakerTotals;
-  /** Port: called after each change. What it throws is counted, and harms nothing. */
+  /** Port: called after each change. What it throws harms nothing. */
   readonly onEvent?: (event: BreakerEvent) => void;
   /** Port: called when the totals have grown. */
   readonly onTotals?: (totals: BreakerTotals) => void;
@@ -29,8 +29,6 @@ export interface BreakerPlane {
   configure(config: BreakerConfig): void;
   /** To be called now and then: circuits whose report was lost are found here. Costs next to nothing when none changed. */
   look(): void;
-  /** Port calls that threw. */
-  readonly portFailures: number;
   /** Ends the actor; circuits stay as they are. */
   stop(): void;
 }
@@ -42,7 +40,6 @@ export function startBreakerPlane(options: BreakerPlaneOptions): BreakerPlane {
   const { system, circuits, config, totals = { probesLost: 0, evicted: 0 } } = options;
   const inbox = new ReportInbox();
   const memory: BreakerMemory = { config, ...totals };
-  let portFailures = 0;
   let lookedAt = circuits.epoch();
   const harmless =
     <Value>(port: ((value: Value) => void) | undefined) =>
@@ -50,7 +47,7 @@ export function startBreakerPlane(options: BreakerPlaneOptions): BreakerPlane {
       try {
         port?.(value);
       } catch {
-        portFailures += 1;
+        // The port's own affair.
       }
     };
   const breaker = system.spawn(
@@ -79,9 +76,6 @@ export function startBreakerPlane(options: BreakerPlaneOptions): BreakerPlane {
       if (epoch === lookedAt) return;
       lookedAt = epoch;
       system.tell(breaker, { kind: 'look' });
-    },
-    get portFailures() {
-      return portFailures;
     },
     stop() {
       system.stopActor(breaker);

@@ -1,16 +1,11 @@
 import type { CircuitReport } from './ports.js';
 
-/** Reports are events for people: what comes faster than they can be told is dropped, oldest first, and counted. */
+/** Reports are events for people: what comes faster than they can be told is dropped, oldest first. */
 const MOST_REPORTS = 16_384;
 
 /** What threads have reported and the actor has not taken yet: one message to it, however many there are. */
 export class ReportInbox {
   #reports: CircuitReport[] = [];
-  #dropped = 0;
-
-  get dropped(): number {
-    return this.#dropped;
-  }
 
   /** @returns whether the actor must be told. */
   add(report: CircuitReport): boolean {
@@ -18,9 +13,7 @@ export class ReportInbox {
     // That there are some is all that these say.
     if (report.kind === 'tracked' && !isFirst) return false;
     if (this.#reports.length >= MOST_REPORTS) {
-      const half = MOST_REPORTS / 2;
-      this.#reports = this.#reports.slice(half);
-      this.#dropped += half;
+      this.#reports = this.#reports.slice(MOST_REPORTS / 2);
     }
     this.#reports.push(report);
     return isFirst;

@@ -198,14 +198,15 @@ describe('the breaker plane', () => {
   });
 
   it('is not harmed by a listener that throws', () => {
-    const { time, plane } = start(new FakeCircuits(), () => {
+    const { time, plane, told, system } = start(new FakeCircuits(), () => {
       throw new Error('a bad listener');
     });
     plane.report({ kind: 'half-open', address: 'a:1', atMs: 0 });
     time.settle();
     plane.report({ kind: 'half-open', address: 'a:1', atMs: 0 });
     time.settle();
-    expect(plane.portFailures).toBe(2);
+    expect(told()).toEqual(['circuit-half-open a:1', 'circuit-half-open a:1']);
+    expect(system.stats().failures).toBe(0);
   });
 
   it('keeps a bounded number of reports, the newest', () => {
