@@ -64,6 +64,7 @@ describe('close', () => {
     await Promise.all([runtime.close(), runtime.close(), runtime.close({ deadlineMs: 0 })]);
     await runtime.close();
 
+    await until('it is told', () => events.length > 0);
     expect(events).toEqual(['closed']);
     expect(() => runtime.gate).toThrow(RuntimeClosedError);
     expect(() => runtime.adminPort()).toThrow(RuntimeClosedError);
