@@ -88,15 +88,17 @@ describe('the caller’s own abort', () => {
     ['nothing', () => undefined],
     ['an error with a code', () => Object.assign(new Error('x'), { code: 'UND_ERR_ABORTED' })],
     ['what looks like a failure', () => new Error('socket hang up')],
-  ])('is ignored, with %s', async (_, makeError) => {
+  ])('is ignored, with %s, and opens no circuit', async (_, makeError) => {
     let told = 0;
+    const address = '10.0.0.7:80';
     for (let i = 0; i < 20; i += 1) {
       const abort = new AbortController();
       const classify: Classifier = () => {
         told += 1;
         return 'failure';
       };
-      const call = gate.call({ rpc: 'read', signal: abort.signal, classify }, async () => {
+      const options = { rpc: 'read', address, signal: abort.signal, classify };
+      const call = gate.call(options, async () => {
         abort.abort(makeError());
         throw makeError();
       });
@@ -106,6 +108,10 @@ describe('the caller’s own abort', () => {
       );
     }
     expect(told).toBe(0);
+    expect(gate.breaker(address).state()).toMatchObject({
+      state: 'closed',
+      consecutiveFailures: 0,
+    });
     expect(gates.counted('IGNORED')).toBe(20);
     expect(gates.counted('FAILURE')).toBe(0);
   });
