@@ -150,6 +150,9 @@ export function createGrpcInterceptor(options: GrpcInterceptorOptions): Intercep
     const pass: Pass = async (passage, attempt) => {
       const name = rpc(path);
       if (name === undefined) return { answer: undefined };
+      // A call without limits is only what `undefined` asks for.
+      if (typeof name !== 'string')
+        throw new TypeError(`rpc must return a string or undefined, got ${typeof name}`);
       const call: GrpcCall = { path, request: passage.request, metadata: passage.metadata };
       try {
         return { answer: await gate.call(admission(options, name, call, passage), attempt) };

@@ -107,6 +107,9 @@ function planRequest(
   const request = describeRequest(dispatched);
   const name = typeof rpc === 'function' ? rpc(request) : rpc;
   if (name === undefined) return undefined;
+  // A call without limits is only what `undefined` asks for.
+  if (typeof name !== 'string')
+    throw new TypeError(`rpc must return a string or undefined, got ${describeValue(name)}`);
   return {
     gate,
     rpc: name,
@@ -131,7 +134,11 @@ function addressOf(
 function maySendTwice({ idempotent }: UndiciInterceptorOptions, request: UndiciRequest): boolean {
   const { options, method } = request;
   if (method === 'CONNECT' || options.upgrade || !isReplayable(options.body)) return false;
-  if (idempotent !== undefined) return idempotent(request);
+  if (idempotent !== undefined) {
+    const answer: unknown = idempotent(request);
+    if (typeof answer === 'boolean') return answer;
+    throw new TypeError(`idempotent must return a boolean, got ${describeValue(answer)}`);
+  }
   return options.idempotent ?? IDEMPOTENT_METHODS.has(method);
 }
 

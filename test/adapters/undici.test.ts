@@ -702,6 +702,28 @@ describe('which requests may be sent twice', () => {
 });
 
 describe('options', () => {
+  it.each([
+    [
+      'rpc',
+      async () => 'http',
+      'rpc must return a string or undefined, got [object Promise] (object)',
+    ],
+    [
+      'idempotent',
+      async () => false,
+      'idempotent must return a boolean, got [object Promise] (object)',
+    ],
+    ['idempotent', () => 'false', "idempotent must return a boolean, got 'false'"],
+  ])(
+    'fails a request whose %s callback returns what is no answer',
+    async (name, callback, message) => {
+      const client = gated({ retry: { maxAttempts: 3 }, [name]: callback as never });
+      const error = await failureOf(send({ method: 'POST', body: 'x' }, client));
+      expect((error as Error).message).toBe(message);
+      expect(service.seen).toHaveLength(0);
+    },
+  );
+
   it.each<[object, string | RegExp]>([
     [{ gate: undefined }, 'gate must be a gate, see attach()'],
     [{ table: 'a' }, "table must be a function, got 'a'"],
