@@ -80,7 +80,8 @@ describe('a key-value store', () => {
     const records = [{ key: key(1), value: Buffer.from('v') }];
     const replies = await Promise.all(Array.from({ length: 10 }, () => store.put('t', 0, records)));
     expect(replies.map(({ code }) => code)).toEqual([0, 0, 0, 0, 71, 71, 71, 71, 71, 71]);
-    expect((await store.put('t', 0, records, { timeoutMs: 0 })).code).toBe(8);
+    // Either is right for who does not wait, and the call ends either way: a sync may be faster than a timer.
+    expect([0, 8]).toContain((await store.put('t', 0, records, { timeoutMs: 0 })).code);
     await store.close();
   });
 });
