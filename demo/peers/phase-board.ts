@@ -4,8 +4,8 @@ export const boardFields = ['reads', 'byPeer', 'byFallback', 'wrong'] as const;
 export type BoardField = (typeof boardFields)[number];
 
 const perPhase = boardFields.length + peerCount;
-/** Before the counts: the phase that it is, -1 for none; whether to stop; reads under way. */
-const headWords = 3;
+/** Before the counts: the phase that it is, -1 for none; whether to stop; reads under way; threads that are ready. */
+const headWords = 4;
 
 /** What all threads count, by phase, and what phase it is. */
 export class PhaseBoard {
@@ -41,6 +41,15 @@ export class PhaseBoard {
 
   addActive(change: 1 | -1): void {
     Atomics.add(this.#words, 2, change);
+  }
+
+  /** Threads that have said that they are ready to read. */
+  get ready(): number {
+    return Atomics.load(this.#words, 3);
+  }
+
+  markReady(): void {
+    Atomics.add(this.#words, 3, 1);
   }
 
   get stopped(): boolean {

@@ -39,6 +39,7 @@ class Reader {
   async run(): Promise<Latencies> {
     const { scenario, threadIndex } = this.#task;
     const random = createRandom(threadIndex + 1);
+    this.#board.markReady();
     while (!this.#board.stopped) {
       this.#board.addActive(1);
       const { phase } = this.#board;

@@ -92,10 +92,11 @@ async function readThrough(
       board.begin(phase);
       await Promise.race([sleep(scenario.durationsMs[phase], undefined, { signal }), failed]);
     };
+    await Promise.race([until(() => board.ready === threads.length, signal), failed]);
     await pass('calm');
     // Who is connected already would wait for an answer, and not for a connection.
     board.pause();
-    await Promise.race([idle(board, signal), failed]);
+    await Promise.race([until(() => board.active === 0, signal), failed]);
     (peers[deadPeer] as RunningPeer).freeze();
     backlog = await fillBacklog((peers[deadPeer] as RunningPeer).port);
     await (peers[failingPeer] as RunningPeer).misbehave(true);
@@ -117,8 +118,8 @@ async function readThrough(
   }
 }
 
-async function idle(board: PhaseBoard, signal: AbortSignal): Promise<void> {
-  while (board.active > 0) await sleep(5, undefined, { signal });
+async function until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!holds()) await sleep(5, undefined, { signal });
 }
 
 function startThread(task: ReadTask) {

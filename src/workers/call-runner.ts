@@ -5,7 +5,7 @@ import { RuntimeClosedError } from '../shared/errors.js';
 import type { Explained } from '../shared/explanation.js';
 import { THREAD } from '../shared/layout.js';
 import { describeValue } from '../shared/quota.js';
-import { verdictKind } from '../shared/verdict.js';
+import { type VerdictKind, verdictKind } from '../shared/verdict.js';
 import { type AdmissionStage, admit } from './admission.js';
 import { type Attempt, type EndedAttempt, judge, runAttempt } from './attempt-run.js';
 import { CallCourse, hintOf } from './call-course.js';
@@ -16,6 +16,7 @@ import { answeredOf, cancelAll, settleAll, spendAll, type Taken } from './hold.j
 import type { Classifier, Outcome } from './outcome.js';
 import { Pauses } from './pauses.js';
 import { isThenable } from './thenable.js';
+import type { ThreadClassifier } from './thread-classifier.js';
 import type { ThreadContext } from './thread-context.js';
 
 export interface CallRunnerParts {
@@ -23,7 +24,7 @@ export interface CallRunnerParts {
   readonly stages: readonly AdmissionStage[];
   /** @throws UnknownRpcError, RuntimeClosedError. */
   readonly lineOf: (rpc: string) => CallLine;
-  readonly classify: Classifier | undefined;
+  readonly classifier: Pick<ThreadClassifier, 'own'>;
   /** From [0, 1): the jitter of backoffs. */
   readonly random: () => number;
 }
@@ -38,13 +39,11 @@ interface Job<T> {
 
 export class CallRunner {
   readonly #parts: CallRunnerParts;
-  readonly #classify: Classifier;
   readonly #active: number;
   readonly #pauses: Pauses;
 
   constructor(parts: CallRunnerParts) {
     this.#parts = parts;
-    this.#classify = parts.classify ?? classifyByError;
     this.#active = parts.thread.place.header + THREAD.ACTIVE;
     this.#pauses = new Pauses(parts.thread);
   }
@@ -54,7 +53,7 @@ export class CallRunner {
    * frame; everything else goes the long way.
    */
   async run<T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T | Explained<T>> {
-    const { thread, stages, lineOf } = this.#parts;
+    const { thread, stages, lineOf, classifier } = this.#parts;
     const settings = thread.settings();
     const line = lineOf(rpcOf(options));
     const call = planCall(options, settings, line.limiter);
@@ -62,7 +61,8 @@ export class CallRunner {
       throw new TypeError(`attempt must be a function, got ${describeValue(attempt)}`);
     if (thread.closing()) throw new RuntimeClosedError();
     const { signal } = call;
-    const classify = options.classify ?? (this.#classify as Classifier<T>);
+    const own = options.classify ?? (classifier.own as Classifier<T> | undefined);
+    const classify = own ?? classifyByError;
     thread.count(this.#active, 1);
     try {
       if (call.terms.maxAttempts > 1) line.depositCall(settings.retry);
@@ -75,15 +75,24 @@ export class CallRunner {
         return await this.#attempts({ call, line, attempt, classify }, taken);
       spendAll(taken);
       line.goesOut();
-      let outcome: Outcome<T>;
+      let outcome: Outcome<T> | undefined;
+      let value: T | undefined;
       try {
         const running = attempt({ attempt: 1, signal, answered: answeredOf(taken) });
-        outcome = { ok: true, value: isThenable(running) ? await running : running };
+        value = isThenable(running) ? await running : running;
       } catch (error) {
         outcome = { ok: false, error };
       }
+      if (outcome === undefined) {
+        if (own === undefined) {
+          // Nobody has another opinion of an answer.
+          this.#settle(line, taken, 'success');
+          return value as T;
+        }
+        outcome = { ok: true, value: value as T };
+      }
       const ended = judge(outcome, classify, signal);
-      this.#record(line, taken, ended);
+      this.#settle(line, taken, verdictKind(ended.verdict));
       if (ended.verdict === 'success' && outcome.ok) return outcome.value;
       return await this.#attempts({ call, line, attempt, classify }, ended);
     } finally {
@@ -170,15 +179,15 @@ export class CallRunner {
       onLate: () => line.account.count('LATE'),
       answered: answeredOf(taken),
     });
-    this.#record(line, taken, ended);
-    recorder?.ended(verdictKind(ended.verdict), hintOf(ended.verdict));
+    const kind = verdictKind(ended.verdict);
+    this.#settle(line, taken, kind);
+    recorder?.ended(kind, hintOf(ended.verdict));
     return ended;
   }
 
-  #record<T>(line: CallLine, taken: Taken | undefined, { verdict }: EndedAttempt<T>): void {
-    const kind = verdictKind(verdict);
-    settleAll(taken, kind);
-    line.account.ended(kind);
+  #settle(line: CallLine, taken: Taken | undefined, verdict: VerdictKind): void {
+    settleAll(taken, verdict);
+    line.account.ended(verdict);
   }
 }
 

@@ -58,13 +58,13 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts;
-    const { thread, circuits, random = Math.random } = parts;
-    const { classify } = parts.classifier;
+    const { thread, circuits, classifier, random = Math.random } = parts;
+    const { classify } = classifier;
     const circuitStage = new CircuitStage(circuits);
     const stages = [parts.tables, new HostStage((rpc) => this.#limiter(rpc)), circuitStage];
     const lineOf = (rpc: string): CallLine => this.#line(rpc);
     const isClosed = (): boolean => this.#isClosed();
-    this.#calls = new CallRunner({ thread, stages, lineOf, classify, random });
+    this.#calls = new CallRunner({ thread, stages, lineOf, classifier, random });
     this.#peers = new PeerReader({
       thread,
       circuits,

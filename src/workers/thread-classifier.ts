@@ -8,6 +8,11 @@ import type { Classifier } from './outcome.js';
 export class ThreadClassifier {
   #own: Classifier | undefined;
 
+  /** Undefined: by the error alone, so that an answer is a success. */
+  get own(): Classifier | undefined {
+    return this.#own;
+  }
+
   readonly classify: Classifier = (outcome) => (this.#own ?? classifyByError)(outcome);
 
   /** @throws TypeError for what is no function; IllegalStateError when the thread has another one already. */
