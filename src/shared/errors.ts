@@ -4,12 +4,16 @@
  * work across duplicate copies of the package, where `instanceof` cannot.
  */
 
+import type { Explanation } from './explanation.js';
+
 const BRAND: unique symbol = Symbol.for('spillway.error') as never;
 
 /** Base of all errors of this package. `code` is stable across versions, the message is not. */
 export class SpillwayError extends Error {
   /** Stable, machine-readable name of the kind, `ERR_SPILLWAY_...`. */
   readonly code: string;
+  /** Of a call with `explain: true`. */
+  declare readonly explanation?: Explanation;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
