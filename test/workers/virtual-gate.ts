@@ -39,7 +39,10 @@ export interface VirtualGates {
 const CORES = 1;
 const CAPACITY = { threads: 8, rpcs: 8, pairs: 256 };
 
-export function createVirtualGates(options: RuntimeOptions, twin = false): VirtualGates {
+export function createVirtualGates(
+  options: RuntimeOptions,
+  twin = process.env['SPILLWAY_KERNEL'] === 'twin',
+): VirtualGates {
   const time = createVirtualTime();
   let inForce = { config: resolveConfig({ capacity: CAPACITY, ...options }, CORES), version: 1 };
   const { capacity, breaker } = inForce.config;
