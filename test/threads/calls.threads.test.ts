@@ -104,7 +104,7 @@ describe('a process whose calls leave attempts behind', () => {
         gate
           .call({ rpc: 'read', signal, attemptTimeoutMs: 10 + (i % 10) }, (context) => {
             if (i % 2 === 0) context.signal?.throwIfAborted();
-            return later(40 + (i % 7));
+            return later(400 + (i % 7));
           })
           .catch((error: { code: string }) => codes.add(error.code)),
       );
@@ -112,11 +112,11 @@ describe('a process whose calls leave attempts behind', () => {
       await gate
         .readFromPeers(
           { candidates: ['127.0.0.1:1'], connectTimeoutMs: 5 },
-          () => later(30),
+          () => later(400),
           () => later(1),
         )
         .catch((error: Error) => say(error.message));
-      await new Promise((resolve) => setTimeout(resolve, 120));
+      await new Promise((resolve) => setTimeout(resolve, 600));
       const [rpc] = runtime.snapshot().rpcs;
       say([...codes]);
       say({ late: rpc?.late, timeouts: rpc?.timeouts });
