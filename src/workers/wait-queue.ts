@@ -88,6 +88,7 @@ export class WaitQueue {
   #size = 0;
   #waitingTokens = 0;
   #epoch: number;
+  #pumping = false;
   #disarm: (() => void) | undefined;
   #armedForNs = Number.POSITIVE_INFINITY;
 
@@ -167,6 +168,19 @@ export class WaitQueue {
     this.#arm(now);
   }
 
+  /**
+   * When all who leave together have left, and before the next timer: a head of another weight was handed nothing, and may
+   * not stay that long either.
+   */
+  #pumpSoon(): void {
+    if (this.#pumping || this.#head === undefined) return;
+    this.#pumping = true;
+    queueMicrotask(() => {
+      this.#pumping = false;
+      this.pump();
+    });
+  }
+
   #enqueue(
     n: number,
     now: number,
@@ -196,9 +210,10 @@ export class WaitQueue {
       this.#deadlines.push(waiter);
       if (signal !== undefined) {
         waiter.unwatch = this.#host.signals.watch(signal, () => {
-          this.#drop(waiter, signal.reason, this.#host.nowNs());
-          // Now, not with the next timer: a head of another weight was handed nothing, and may not stay that long either.
-          this.pump();
+          const at = this.#host.nowNs();
+          this.#drop(waiter, signal.reason, at);
+          this.#arm(at);
+          this.#pumpSoon();
         });
       }
       this.#bookAhead(now);
