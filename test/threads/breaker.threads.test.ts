@@ -286,7 +286,9 @@ describe('circuits of all threads', () => {
     await until('there is room', () => runtime.snapshot().breaker.tracked <= maxAddresses);
     for (const address of open) expect(stateOf(address).state, address).toBe('open');
     const { breaker } = runtime.snapshot();
-    expect(breaker.evicted).toBeGreaterThan(maxAddresses);
+    // How many found no room in between depends on who was faster; whatever stood above the maximum was evicted.
+    expect(breaker.evicted).toBeGreaterThan(0);
+    expect(breaker.evicted).toBeGreaterThanOrEqual(most - maxAddresses);
     // Who is evicted while it is being counted is counted again, in another cell.
     const all = breaker.evicted + breaker.untracked + breaker.tracked;
     expect(all).toBeGreaterThanOrEqual(80_000 + open.length);
