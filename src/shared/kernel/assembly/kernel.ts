@@ -48,36 +48,30 @@ const RESERVED: usize = 8 // f64 counters of a thread's stats block; DIRECT is a
 const RETURNED: usize = 24
 const REFUSALS: usize = 40
 
-// @ts-ignore: decorator
 @inline function slotOf(bucket: usize, word: u64): usize {
   return bucket + SLOTS + (<usize>((word >> EPOCH_SHIFT) & 7) << 6)
 }
 
-// @ts-ignore: decorator
 @inline function cellSlot(cell: usize, word: u64): usize {
   return cell + CELL_SLOTS + (<usize>((word >> EPOCH_SHIFT) & 3) << 4)
 }
 
-// @ts-ignore: decorator
 @inline function count(counter: usize, n: f64): void {
   store<f64>(counter, load<f64>(counter) + n)
 }
 
 // interval x n, up to MAX_COST: a product that wraps would be cheap.
-// @ts-ignore: decorator
 @inline function costOf(interval: u64, n: f64): u64 {
   if (n == 1) return interval
   return <f64>interval * n < <f64>MAX_COST ? interval * <u64>n : MAX_COST
 }
 
-// @ts-ignore: decorator
 @inline function leaveUndo(out: usize, begin: u64, end: u64): void {
   store<u64>(out, begin)
   store<u64>(out, end, 8)
 }
 
 // `out` 0: what is taken is never given back.
-// @ts-ignore: decorator
 @inline function take(bucket: usize, counter: usize, out: usize, now: u64, n: f64): i32 {
   let word = atomic.load<u64>(bucket)
   while (true) {
