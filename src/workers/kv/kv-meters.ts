@@ -2,6 +2,16 @@ import type { TabletMeters } from '../../actors/kv/tablet-meters.js';
 import { bucketOf, HISTOGRAM_BUCKETS, upperNs } from '../../shared/histogram-buckets.js';
 import type { HistogramSnapshot } from '../../shared/histogram-snapshot.js';
 
+/** One bucket, now. */
+export interface KvBucketStats {
+  readonly bucket: number;
+  /** 0 to 1. */
+  readonly pressure: number;
+  readonly l0Files: number;
+  readonly pendingBytes: number;
+  readonly preWriteEntries: number;
+}
+
 export interface KvTableStats {
   readonly table: string;
   /** Highest pressure of its buckets now. */
@@ -20,6 +30,7 @@ export interface KvTableStats {
   readonly preWriteEntries: number;
   /** Most level-0 files of its buckets. */
   readonly maxL0Files: number;
+  readonly buckets: readonly KvBucketStats[];
 }
 
 type TabletState = Parameters<TabletMeters['state']>[0];
@@ -67,6 +78,11 @@ export class TableMeters {
 
   stats(): KvTableStats {
     const states = this.#states.filter((state) => state !== undefined);
+    const each = this.#states.flatMap((state, bucket): KvBucketStats[] => {
+      if (state === undefined) return [];
+      const { pressure, l0Files, pendingBytes, entries } = state;
+      return [{ bucket, pressure, l0Files, pendingBytes, preWriteEntries: entries }];
+    });
     const most = (read: (state: TabletState) => number): number =>
       states.reduce((max, state) => Math.max(max, read(state)), 0);
     const sum = (read: (state: TabletState) => number): number =>
@@ -90,6 +106,7 @@ export class TableMeters {
       pendingBytes: sum(({ pendingBytes }) => pendingBytes),
       preWriteEntries: sum(({ entries }) => entries),
       maxL0Files: most(({ l0Files }) => l0Files),
+      buckets: each,
     };
   }
 }
