@@ -19,7 +19,7 @@ export const KV_SERVER_USAGE = `usage: kv:server --dir DIR --port PORT [options]
   --host HOST                 127.0.0.1
   --advertise HOST:PORT       leader that Describe names; where it listens
   --tables NAME:BUCKETS,...   tables to have; those of the directory are opened anyway
-  --metrics-port PORT         serves /metrics; 0: one that is free
+  --metrics-port PORT         serves /metrics, /healthz and /state; 0: one that is free
   --write-buffer-size BYTES   of a memtable; 67108864
   --max-write-buffers N       memtables of a bucket; 8
   --max-background-jobs N     flushes and compactions of all buckets at a time; 4

@@ -1,17 +1,14 @@
 /** `npm run kv:server`: a store behind `spillway.kv.v1`, until SIGTERM or SIGINT. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { basename, resolve as resolvePath } from 'node:path';
 import { describeKvEvent } from '../workers/kv/kv-event.js';
-import type { KvStore } from '../workers/kv/kv-store.js';
 import { openKvStore } from './kv-open.js';
-import { createKvPrometheusMetrics } from './kv-prometheus.js';
 import { startKvServer } from './kv-server.js';
 import {
   KV_SERVER_USAGE,
   type KvServerArguments,
   readKvServerArguments,
 } from './kv-server-arguments.js';
+import { type KvServerHttp, serveKvHttp } from './kv-server-http.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -38,7 +35,7 @@ async function run({
     ...options,
     onEvent: (event) => complain(describeKvEvent(event)),
   });
-  let metrics: Server | undefined;
+  let http: KvServerHttp | undefined;
   try {
     const server = await startKvServer({
       store,
@@ -46,44 +43,23 @@ async function run({
       port,
       ...(advertise === undefined ? {} : { advertise }),
     });
-    if (metricsPort !== undefined) metrics = await serveMetrics(store, host, metricsPort);
-    say(`listening on ${host}:${server.port}`);
-    if (metrics !== undefined) {
-      say(`metrics on http://${host}:${(metrics.address() as AddressInfo).port}/metrics`);
+    if (metricsPort !== undefined) {
+      const name = basename(resolvePath(options.dir));
+      http = await serveKvHttp({ store, name, host, port: metricsPort });
     }
+    say(`listening on ${host}:${server.port}`);
+    if (http !== undefined) say(`metrics on http://${host}:${http.port}/metrics`);
     await new Promise<void>((resolve) => {
       process.once('SIGTERM', resolve);
       process.once('SIGINT', resolve);
     });
+    http?.drain();
     await server.close({ deadlineMs: drainMs });
   } finally {
-    metrics?.close();
-    metrics?.closeAllConnections();
+    http?.close();
     await store.close();
   }
   say('closed');
-}
-
-async function serveMetrics(store: KvStore, host: string, port: number): Promise<Server> {
-  const register = new Registry();
-  createKvPrometheusMetrics(store, { register });
-  // Among them the delay of this thread's event loop, which serves the RPCs.
-  collectDefaultMetrics({ register });
-  const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    register.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': register.contentType }).end(text),
-      (error: unknown) => response.writeHead(500).end(describe(error)),
-    );
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return server;
 }
 
 function describe(error: unknown): string {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { RuntimeState } from '../../src/workers/state/runtime-state.js';
 import { tempDirs } from '../adapters/temp-dir.js';
 import { KvProcess, KvTestClient } from './kv-process.js';
 
@@ -67,6 +68,57 @@ describe('the key-value server', () => {
     // Tables of the directory are opened anyway.
     const again = await connect(start(dir));
     expect(await again.get('orders', 0, 'a', 'b', 'c')).toEqual(['a 1', null, 'c 2']);
+  });
+
+  it('shows its state and its health to who looks from outside', async () => {
+    const dir = tempDir();
+    const server = start(dir, '--tables', 'orders:2', '--metrics-port', '0');
+    const client = await connect(server);
+    const metrics = new URL(await server.said('metrics on '));
+    const ask = (path: string, init?: RequestInit) => fetch(new URL(path, metrics), init);
+    await client.put('orders', { 1: [{ key: 'a', value: 'v' }] }, 'COMPLETION_FLUSH');
+
+    const response = await ask('/state?fresh');
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const state = (await response.json()) as RuntimeState;
+    expect(state).toMatchObject({
+      schema: 1,
+      backendId: null,
+      pid: server.child.pid,
+      runtime: null,
+      throttled: [],
+      throttledTotal: 0,
+      history: [],
+      events: [],
+      stores: [
+        {
+          name: basename(dir),
+          tables: [
+            {
+              table: 'orders',
+              records: 1,
+              flushedRecords: 1,
+              buckets: [
+                { bucket: 0, pressure: 0, l0Files: 0, pendingBytes: 0, preWriteEntries: 0 },
+                { bucket: 1, pressure: 0, l0Files: 0, pendingBytes: 0, preWriteEntries: 0 },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+    expect(state.stores[0]?.logBytes).toBeGreaterThan(0);
+    const later = (await (await ask('/state')).json()) as RuntimeState;
+    expect(later.runtimeId).toBe(state.runtimeId);
+    expect(later.startedAt).toBe(state.startedAt);
+    expect(later.atMs).toBeGreaterThan(state.atMs);
+
+    const health = await ask('/healthz');
+    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
+    expect((await ask('/healthz', { method: 'HEAD' })).status).toBe(200);
+    expect((await ask('/state', { method: 'POST' })).status).toBe(405);
+    expect((await ask('/nothing')).status).toBe(404);
+    expect(await server.end('SIGTERM')).toBe(0);
   });
 
   it('has every acknowledged record after kill -9 under load, each batch whole, and goes on', async () => {

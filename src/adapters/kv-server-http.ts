@@ -1,0 +1,84 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createKvProcessState } from '../workers/state/kv-process-state.js';
+import type { RuntimeState } from '../workers/state/runtime-state.js';
+import { createKvPrometheusMetrics, type KvMetricsSource } from './kv-prometheus.js';
+
+export interface KvServerHttpOptions {
+  readonly store: KvMetricsSource;
+  /** Of the store in `/state`. */
+  readonly name: string;
+  readonly host: string;
+  /** 0: one that is free. */
+  readonly port: number;
+}
+
+export interface KvServerHttp {
+  readonly port: number;
+  /** From now on `/healthz` answers 503: nothing more is taken. */
+  drain(): void;
+  close(): void;
+}
+
+/** `/metrics`, `/healthz` and `/state` of a key-value server, for GET and HEAD. */
+export async function serveKvHttp(options: KvServerHttpOptions): Promise<KvServerHttp> {
+  const { store, name, host, port } = options;
+  const register = new Registry();
+  createKvPrometheusMetrics(store, { register });
+  // Among them the delay of this thread's event loop, which serves the RPCs.
+  collectDefaultMetrics({ register });
+  const state = createKvProcessState({ [name]: store });
+  let isDraining = false;
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.writeHead(405, { allow: 'GET, HEAD' }).end();
+      return;
+    }
+    switch (new URL(request.url ?? '/', 'http://kv').pathname) {
+      case '/metrics':
+        answerMetrics(register, response);
+        return;
+      case '/healthz':
+        answerJson(response, isDraining ? 503 : 200, { status: isDraining ? 'draining' : 'ok' });
+        return;
+      case '/state':
+        answerJson(response, 200, state());
+        return;
+      default:
+        response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    drain() {
+      isDraining = true;
+    },
+    close: () => closeServer(server),
+  };
+}
+
+function answerJson(
+  response: ServerResponse,
+  status: number,
+  body: RuntimeState | { readonly status: string },
+): void {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  response.writeHead(status, headers).end(JSON.stringify(body));
+}
+
+function answerMetrics(register: Registry, response: ServerResponse): void {
+  register.metrics().then(
+    (text) => response.writeHead(200, { 'content-type': register.contentType }).end(text),
+    (error: unknown) => response.writeHead(500).end(String(error)),
+  );
+}
+
+function closeServer(server: Server): void {
+  server.close();
+  server.closeAllConnections();
+}
