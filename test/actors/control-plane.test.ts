@@ -43,7 +43,14 @@ describe('BUSY', () => {
     time.advanceTo(1999);
     busy();
     expect(events.filter(({ kind }) => kind === 'upgrade')).toEqual([
-      { kind: 'upgrade', level: 0, actions: [], atMs: 0 },
+      {
+        kind: 'upgrade',
+        level: 0,
+        actions: [],
+        moves: [],
+        reason: { kind: 'busy', count: 1, overMs: 2000 },
+        atMs: 0,
+      },
     ]);
     expect(histories).toEqual([]);
     time.advanceTo(2000);

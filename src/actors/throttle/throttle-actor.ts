@@ -1,5 +1,6 @@
 import type { ActorRef } from '../core/actor-ref.js';
 import type { ActorContext, AskOutcome, Behavior } from '../core/behavior.js';
+import { BusyWitness } from './busy-witness.js';
 import { createCoordinatorBehavior, type Decision } from './coordinator-actor.js';
 import { count, enact } from './enact.js';
 import type { PairRate } from './limit-action.js';
@@ -8,7 +9,7 @@ import { type RestoredLevels, restoreLevels } from './restore-levels.js';
 import { downgrade, liftAll, upgrade } from './state-machine.js';
 import { coordinatorParams, isActive, type ThrottleConfig } from './throttle-config.js';
 import { createSnapshot, type ThrottleSnapshot } from './throttle-snapshot.js';
-import type { ThrottleMessage, ThrottleOptions, ThrottleState } from './throttle-state.js';
+import type { Decided, ThrottleMessage, ThrottleOptions, ThrottleState } from './throttle-state.js';
 
 type Context = ActorContext<ThrottleMessage>;
 
@@ -33,6 +34,7 @@ export function createThrottleBehavior(
         coordinator: undefined,
         upgrading: 'no',
         deferred: [],
+        witness: new BusyWitness(options.memory.config.upgradeIntervalMs),
       };
     },
     receive: (state, message, context) => receive(state, message, options, context),
@@ -62,6 +64,7 @@ function start(state: ThrottleState, options: ThrottleOptions, context: Context)
     { name: 'coordinator' },
   );
   const running = { ...state, registry, coordinator, restored: undefined };
+  state.witness.begin(context.nowMs());
   announce(state.restored, options, context);
   return isActive(memory.config) ? running : lift(running, options, context);
 }
@@ -89,8 +92,7 @@ function receive(
   const { memory } = options;
   switch (message.kind) {
     case 'busy':
-      count(options, context, 'busy', options.inbox.take());
-      if (state.coordinator !== undefined) context.tell(state.coordinator, { kind: 'busy' });
+      hearBusy(state, options, context);
       return state;
     case 'configure':
       return configure(state, message.config, options, context);
@@ -119,10 +121,21 @@ function receive(
       }
       return state;
     case 'decided':
-      return decide(state, message.decision, options, context);
+      return decide(state, explain(message.decision, state, context), options, context);
     case 'hottest':
       return finishUpgrade(state, message.outcome, options, context);
   }
+}
+
+function hearBusy(state: ThrottleState, options: ThrottleOptions, context: Context): void {
+  const answers = options.inbox.take();
+  count(options, context, 'busy', answers);
+  state.witness.hear(answers, context.nowMs());
+  if (state.coordinator !== undefined) context.tell(state.coordinator, { kind: 'busy' });
+}
+
+function explain(decision: Decision, { witness }: ThrottleState, context: Context): Decided {
+  return { decision, reason: witness.reasonOf(decision, context.nowMs()) };
 }
 
 function configure(
@@ -134,6 +147,7 @@ function configure(
   const wasActive = isActive(options.memory.config);
   const active = isActive(config);
   options.memory.config = config;
+  state.witness.configure(config.upgradeIntervalMs);
   if (state.registry !== undefined) context.tell(state.registry, { kind: 'switch', active });
   if (state.coordinator !== undefined) {
     context.tell(state.coordinator, {
@@ -151,25 +165,32 @@ function lift(state: ThrottleState, options: ThrottleOptions, context: Context):
   const lifted: ThrottleState = { ...state, upgrading, deferred: [] };
   if (state.levels.history.length === 0) return lifted;
   const transition = liftAll(state.levels);
-  return enact(lifted, transition, 'lifted', options, context);
+  return enact(
+    lifted,
+    { kind: 'lifted', transition, reason: { kind: 'switched-off' } },
+    options,
+    context,
+  );
 }
 
 function decide(
   state: ThrottleState,
-  decision: Decision,
+  next: Decided,
   options: ThrottleOptions,
   context: Context,
 ): ThrottleState {
+  const { decision, reason } = next;
   const { config } = options.memory;
   // Decided before the switch was turned off.
   if (!isActive(config)) return state;
   if (state.upgrading !== 'no') {
     // Upgrades that are due at the same moment are one, as BUSY answers are; so the list stays short.
-    const isRepeated = decision === 'upgrade' && state.deferred.at(-1) === 'upgrade';
-    return isRepeated ? state : { ...state, deferred: [...state.deferred, decision] };
+    const isRepeated = decision === 'upgrade' && state.deferred.at(-1)?.decision === 'upgrade';
+    return isRepeated ? state : { ...state, deferred: [...state.deferred, next] };
   }
   if (decision === 'downgrade') {
-    return enact(state, downgrade(state.levels), 'downgrade', options, context);
+    const transition = downgrade(state.levels);
+    return enact(state, { kind: 'downgrade', transition, reason }, options, context);
   }
   if (state.registry === undefined) return state;
   context.ask<RegistryMessage, readonly PairRate[]>(
@@ -180,7 +201,7 @@ function decide(
       onOutcome: (outcome) => ({ kind: 'hottest', outcome }),
     },
   );
-  return { ...state, upgrading: 'waiting' };
+  return { ...state, upgrading: next };
 }
 
 function finishUpgrade(
@@ -191,11 +212,12 @@ function finishUpgrade(
 ): ThrottleState {
   const [next, ...deferred] = state.deferred;
   let finished: ThrottleState = { ...state, upgrading: 'no', deferred: [] };
-  if (state.upgrading === 'waiting') {
+  if (typeof state.upgrading === 'object') {
     // Without an answer nothing is known to be hot; the upgrade stands, empty.
-    const snapshot = outcome.ok ? outcome.reply : [];
-    const transition = upgrade(state.levels, snapshot, options.memory.config);
-    finished = enact(finished, transition, 'upgrade', options, context);
+    const rates = outcome.ok ? outcome.reply : [];
+    const transition = upgrade(state.levels, rates, options.memory.config);
+    const { reason } = state.upgrading;
+    finished = enact(finished, { kind: 'upgrade', transition, reason, rates }, options, context);
   }
   if (next === undefined) return finished;
   let continued = decide(finished, next, options, context);

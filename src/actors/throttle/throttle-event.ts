@@ -1,4 +1,6 @@
 import type { LimitAction } from './limit-action.js';
+import type { LimitMove } from './limit-move.js';
+import type { ThrottleReason } from './throttle-reason.js';
 
 /** A change of table-level back-pressure, after it took effect. Times are ms of the system's clock. */
 export type ThrottleEvent =
@@ -7,12 +9,16 @@ export type ThrottleEvent =
       readonly kind: 'upgrade';
       readonly level: number;
       readonly actions: readonly LimitAction[];
+      readonly moves: readonly LimitMove[];
+      readonly reason: ThrottleReason;
       readonly atMs: number;
     }
   | {
       readonly kind: 'downgrade';
       readonly level: number;
       readonly actions: readonly LimitAction[];
+      readonly moves: readonly LimitMove[];
+      readonly reason: ThrottleReason;
       readonly atMs: number;
     }
   | {
@@ -20,6 +26,8 @@ export type ThrottleEvent =
       readonly kind: 'lifted';
       readonly level: 0;
       readonly actions: readonly LimitAction[];
+      readonly moves: readonly LimitMove[];
+      readonly reason: ThrottleReason;
       readonly atMs: number;
     }
   | {

@@ -2,6 +2,7 @@ import type { ActorRef } from '../core/actor-ref.js';
 import type { AskOutcome } from '../core/behavior.js';
 import type { MetricsMessage } from '../metrics/metrics-actor.js';
 import type { BusyInbox } from './busy-inbox.js';
+import type { BusyWitness } from './busy-witness.js';
 import type { CoordinatorMessage, Decision } from './coordinator-actor.js';
 import type { PairRate } from './limit-action.js';
 import type { LimitPort, PairSource } from './ports.js';
@@ -10,6 +11,7 @@ import type { RestoredLevels } from './restore-levels.js';
 import type { ThrottleLevels, UpgradeRecord } from './state-machine.js';
 import type { ThrottleConfig } from './throttle-config.js';
 import type { ThrottleEvent } from './throttle-event.js';
+import type { ThrottleReason } from './throttle-reason.js';
 import type { ThrottleSnapshot } from './throttle-snapshot.js';
 
 export type ThrottleMessage =
@@ -47,6 +49,12 @@ export interface ThrottleOptions {
   readonly onEvent: (event: ThrottleEvent) => void;
 }
 
+/** A decision with what it was made of. */
+export interface Decided {
+  readonly decision: Decision;
+  readonly reason: ThrottleReason;
+}
+
 export interface ThrottleState {
   readonly levels: ThrottleLevels;
   /** What the start found; undefined once it was announced. */
@@ -54,9 +62,10 @@ export interface ThrottleState {
   readonly registry: ActorRef<RegistryMessage> | undefined;
   readonly coordinator: ActorRef<CoordinatorMessage> | undefined;
   /**
-   * An upgrade waits for its snapshot; decisions that come meanwhile are done after it, in order. `void`: it was decided
+   * The upgrade that waits for its snapshot; decisions that come meanwhile are done after it, in order. `void`: it was decided
    * before a switch was turned off, and will limit nothing.
    */
-  readonly upgrading: 'no' | 'waiting' | 'void';
-  readonly deferred: readonly Decision[];
+  readonly upgrading: 'no' | 'void' | Decided;
+  readonly deferred: readonly Decided[];
+  readonly witness: BusyWitness;
 }

@@ -112,7 +112,11 @@ describe('the throttle actor', () => {
     for (let i = 0; i < 1000; i += 1) decide('upgrade');
     decide('downgrade');
     decide('upgrade');
-    expect(kit.state.deferred).toEqual(['upgrade', 'downgrade', 'upgrade']);
+    expect(kit.state.deferred.map(({ decision }) => decision)).toEqual([
+      'upgrade',
+      'downgrade',
+      'upgrade',
+    ]);
   });
 
   it('switched off while it waits limits nothing, and does nothing that was decided before', () => {
@@ -147,5 +151,74 @@ describe('the throttle actor', () => {
     const asked = decide('upgrade');
     expect(() => answer(asked, hot(50))).toThrow('the limiter port failed');
     expect(memory.history).toHaveLength(1);
+  });
+
+  it('says what each change did to whom, and why', () => {
+    const { kit, events, inbox, decide, answer } = createKit();
+    inbox.add(7);
+    kit.run({ kind: 'busy' });
+    answer(decide('upgrade'), hot(100));
+    kit.setNow(1000);
+    inbox.add(5);
+    kit.run({ kind: 'busy' });
+    answer(decide('upgrade'), hot(80), { rpc: 'b', table: '2', qps: 8 });
+    kit.setNow(4500);
+    decide('downgrade');
+    kit.run({ kind: 'configure', config: { ...CONFIG, enabled: false } });
+    const pair = { rpc: 'a', table: '1' };
+    expect(
+      events.flatMap((event) => ('moves' in event ? [[event.reason, event.moves]] : [])),
+    ).toEqual([
+      [{ kind: 'busy', count: 7, overMs: 2000 }, [{ ...pair, before: null, after: 50, qps: 100 }]],
+      [
+        { kind: 'busy', count: 12, overMs: 2000 },
+        [
+          { ...pair, before: 50, after: 25, qps: 80 },
+          { rpc: 'b', table: '2', before: null, after: 4, qps: 8 },
+        ],
+      ],
+      [
+        { kind: 'quiet', forMs: 3500 },
+        [
+          { ...pair, before: 25, after: 50, qps: null },
+          { rpc: 'b', table: '2', before: 4, after: null, qps: null },
+        ],
+      ],
+      [{ kind: 'switched-off' }, [{ ...pair, before: 50, after: null, qps: null }]],
+    ]);
+  });
+
+  it('counts BUSY over the interval between upgrades, of late only', () => {
+    const { kit, events, inbox, decide, answer } = createKit();
+    const busyAt = (ms: number, n: number): void => {
+      kit.setNow(ms);
+      inbox.add(n);
+      kit.run({ kind: 'busy' });
+    };
+    busyAt(0, 100);
+    busyAt(5000, 3);
+    answer(decide('upgrade'));
+    kit.run({ kind: 'configure', config: { ...CONFIG, upgradeIntervalMs: 500 } });
+    busyAt(5100, 4);
+    answer(decide('upgrade'));
+    expect(events.flatMap((event) => ('reason' in event ? event.reason : []))).toEqual([
+      { kind: 'busy', count: 3, overMs: 2000 },
+      { kind: 'busy', count: 4, overMs: 500 },
+    ]);
+  });
+
+  it('keeps the reason of a decision that has to wait', () => {
+    const { kit, events, inbox, decide, answer } = createKit();
+    answer(decide('upgrade'), hot(100));
+    const asked = decide('upgrade');
+    kit.setNow(3000);
+    decide('downgrade');
+    inbox.add(1);
+    kit.run({ kind: 'busy' });
+    answer(asked, hot(50));
+    expect(events.at(-1)).toMatchObject({
+      kind: 'downgrade',
+      reason: { kind: 'quiet', forMs: 3000 },
+    });
   });
 });
