@@ -15,8 +15,10 @@
  *    192  4 x 256  settings, see {@link SETTINGS}. Written while not in force
  *   1216  f64 x 16  totals of the throttle, see {@link TOTALS}. Control
  *   1344  f64  largest lag of the coarse clock that was seen, ns. Control
+ *   1352  f64  last sign of life of the control thread, ns. Control, once a second
  *   1408  i32  circuit epoch    see breaker/circuits.ts; on a line of its own, every call reads it. Any thread adds
  *   1472  f64 x 8  totals of the breaker's upkeep, see {@link CIRCUIT_TOTALS}. Control
+ *   1536  f64 x 8  totals of the actors, see {@link ACTOR_TOTALS}. Control
  *   2048  rpc names   rpcs x 80: u8 length, u8 marks (control), 64 bytes of ASCII, written before the count
  *      -  buckets     rpcs x 2 x BUCKET_BYTES: in force, and shadow (dry run). Kernel
  *      -  waits       rpcs x 3 histograms: waits at the host bucket, at table limits, and what dry runs would have waited
@@ -59,8 +61,10 @@ export const HEADER = {
   SETTINGS: 192,
   TOTALS: 1216,
   MAX_LAG: 1344,
+  CONTROL_SEEN: 1352,
   CIRCUIT_EPOCH: 1408,
   CIRCUIT_TOTALS: 1472,
+  ACTOR_TOTALS: 1536,
 } as const;
 
 /** Within a settings block; f64 but for the flags, u32. Control. */
@@ -128,6 +132,16 @@ export const CIRCUIT_TOTALS = {
   EVICTED: 8,
 } as const;
 
+/** What has gone wrong among the actors of all control threads so far, f64 each. */
+export const ACTOR_TOTALS = {
+  /** Times that a behaviour threw. */
+  FAILURES: 0,
+  /** Messages that a full mailbox refused or dropped. */
+  OVERFLOWS: 8,
+  /** Messages that reached nobody, for any other reason. */
+  UNDELIVERED: 16,
+} as const;
+
 /** Within a thread's header; i32 unless it says otherwise. */
 export const THREAD = {
   /** Odd: in use. One compare-and-swap, +1, claims or frees the place. Who claims it; thread or control frees it. */
@@ -142,7 +156,10 @@ export const THREAD = {
   ACTIVE: 24,
 } as const;
 
-/** A thread's counters of what became of one RPC type's calls, f64 each, written by that thread alone. */
+/**
+ * A thread's counters of what became of one RPC type's calls, f64 each, written by that thread alone; the control thread
+ * clears the `WAITING` ones when it has died.
+ */
 export const CALL_STATS = {
   /** Attempts by verdict; those that were busy are counted in the kernel's block. */
   SUCCESS: 0,
@@ -160,6 +177,9 @@ export const CALL_STATS = {
   LATE: 64,
   /** Classifiers that threw, or said what is no verdict. */
   CLASSIFIER_FAULTS: 72,
+  /** Calls that wait now: for the host-level limit, and for the limit of a table. */
+  HOST_WAITING: 112,
+  TABLE_WAITING: 120,
 } as const;
 export const CALL_STATS_BYTES = 128;
 

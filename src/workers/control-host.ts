@@ -6,14 +6,13 @@ import type { MessagePort } from 'node:worker_threads';
 import { type BreakerPlane, startBreakerPlane } from '../actors/breaker/breaker-plane.js';
 import { type ControlPlane, startControlPlane } from '../actors/control-plane.js';
 import { createActorSystem } from '../actors/core/actor-system.js';
-import type { ThrottleMetrics } from '../actors/metrics/metrics-actor.js';
 import type { ThrottleConfig } from '../actors/throttle/throttle-config.js';
 import type { ThrottleEvent } from '../actors/throttle/throttle-event.js';
 import { type Arena, openArena } from '../shared/arena.js';
 import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { DirectoryKeeper } from '../shared/directory-keeper.js';
 import { KeyDirectory } from '../shared/key-directory.js';
-import { CIRCUIT_TOTALS, HEADER, TOTALS } from '../shared/layout.js';
+import { HEADER } from '../shared/layout.js';
 import { applyConfig, type InForce, needsCoarseClock } from './apply-config.js';
 import { BusyIntake } from './busy-intake.js';
 import { CircuitStore } from './circuit-store.js';
@@ -23,6 +22,7 @@ import type { requireAddressRoom } from './config/address-room.js';
 import type { applyPatch } from './config/apply-patch.js';
 import type { reloadConfig } from './config/resolve-config.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
+import { ControlTotals } from './control-totals.js';
 import { noteCurrentRates } from './current-rates.js';
 import { DirectoryUpkeep } from './directory-upkeep.js';
 import { encodeError } from './error-codec.js';
@@ -65,6 +65,7 @@ export class ControlHost {
   readonly #breaker: BreakerPlane;
   readonly #system: ReturnType<typeof createActorSystem>;
   readonly #plane: ControlPlane;
+  readonly #totals: ControlTotals;
   #inForce: InForce;
   #changes: Promise<void> = Promise.resolve();
   #listen: NodeJS.Timeout | undefined;
@@ -80,6 +81,7 @@ export class ControlHost {
     this.#cores = cores;
     this.#generation = generation;
     this.#inForce = inForce;
+    this.#totals = new ControlTotals(arena);
     this.#clock = createClock(handle.epoch);
     this.#registry = new ThreadRegistry(arena);
     this.#watch = new ThreadWatch(this.#registry, handle.runtimeId, generation, {
@@ -134,25 +136,19 @@ export class ControlHost {
       source: this.#pairs,
       limits: this.#pairs,
       config: throttleConfig(inForce.config),
-      restored: { history, totals: this.#totals() },
+      restored: { history, totals: this.#totals.throttle() },
       onHistory: (newest) => this.#report({ kind: 'history', history: newest }),
       onEvent: (event) => this.#tell(event),
-      onMetrics: (metrics) => this.#publish(metrics),
+      onMetrics: (metrics) => this.#totals.publishThrottle(metrics),
     });
     this.#breaker = startBreakerPlane({
       system: this.#system,
       circuits: this.#circuits,
       config: inForce.config.breaker,
-      totals: {
-        probesLost: this.#circuitTotal('PROBES_LOST'),
-        evicted: this.#circuitTotal('EVICTED'),
-      },
+      totals: this.#totals.circuits(),
       onEvent: ({ kind, ...event }) =>
         this.#report({ kind: 'event', event: { name: kind, event } as ControlEvent }),
-      onTotals: ({ probesLost, evicted }) => {
-        this.#arena.f64[(HEADER.CIRCUIT_TOTALS + CIRCUIT_TOTALS.PROBES_LOST) >>> 3] = probesLost;
-        this.#arena.f64[(HEADER.CIRCUIT_TOTALS + CIRCUIT_TOTALS.EVICTED) >>> 3] = evicted;
-      },
+      onTotals: (totals) => this.#totals.publishCircuits(totals),
     });
     this.#intake = new BusyIntake(
       arena,
@@ -170,6 +166,7 @@ export class ControlHost {
     else this.#listen = setTimeout(() => this.#intake.start(), MEASURE_FIRST_MS);
     this.#ticker.run(needsCoarseClock(this.#inForce.config));
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
+    this.#totals.publishActors(this.#clock.nowNs(), this.#system.stats());
     this.#upkeep.nudge();
     this.#addressUpkeep.nudge();
     Atomics.store(this.#arena.i32, HEADER.CONTROL_THREAD >>> 2, threadId);
@@ -202,7 +199,9 @@ export class ControlHost {
   #lookAround(): void {
     this.#intake.look();
     this.#breaker.look();
-    this.#watch.look(this.#clock.nowNs() / 1e6);
+    const now = this.#clock.nowNs();
+    this.#watch.look(now / 1e6);
+    this.#totals.publishActors(now, this.#system.stats());
   }
 
   #ended(index: number, claim: number): void {
@@ -281,9 +280,8 @@ export class ControlHost {
       this.#rates = undefined;
     }
     if (change.kind === 'restored') return;
-    // Counted at once: the metrics actor publishes once a second, and a kill would take what it has not published.
-    if (change.kind === 'upgrade') this.#count(TOTALS.UPGRADES);
-    if (change.kind === 'downgrade') this.#count(TOTALS.DOWNGRADES);
+    if (change.kind === 'upgrade' || change.kind === 'downgrade')
+      this.#totals.countChange(change.kind);
     if (level > 0) void this.#noteRates();
     const event = { level, atMs, actions: change.actions };
     this.#report({ kind: 'event', event: { name: change.kind, event } });
@@ -296,35 +294,6 @@ export class ControlHost {
     } catch {
       // The actors are being restarted; the next round is soon.
     }
-  }
-
-  #count(total: number): void {
-    const { f64 } = this.#arena;
-    const at = (HEADER.TOTALS >>> 3) + total;
-    f64[at] = (f64[at] as number) + 1;
-  }
-
-  #publish(metrics: ThrottleMetrics): void {
-    const { f64 } = this.#arena;
-    const at = HEADER.TOTALS >>> 3;
-    f64[at + TOTALS.BUSY] = metrics.busy;
-    f64[at + TOTALS.UPGRADES_60S] = metrics.upgrades60s;
-    f64[at + TOTALS.DOWNGRADES_60S] = metrics.downgrades60s;
-    f64[at + TOTALS.BUSY_60S] = metrics.busy60s;
-  }
-
-  #totals(): { upgrades: number; downgrades: number; busy: number } {
-    const total = (index: number): number =>
-      this.#arena.f64[(HEADER.TOTALS >>> 3) + index] as number;
-    return {
-      upgrades: total(TOTALS.UPGRADES),
-      downgrades: total(TOTALS.DOWNGRADES),
-      busy: total(TOTALS.BUSY),
-    };
-  }
-
-  #circuitTotal(total: keyof typeof CIRCUIT_TOTALS): number {
-    return this.#arena.f64[(HEADER.CIRCUIT_TOTALS + CIRCUIT_TOTALS[total]) >>> 3] as number;
   }
 
   #report(report: Report): void {

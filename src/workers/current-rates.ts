@@ -2,11 +2,9 @@
 
 import type { PairLimit } from '../actors/throttle/limit-action.js';
 import type { Arena } from '../shared/arena.js';
+import { CELL_FIELD } from '../shared/directory/cell.js';
 import type { KeyDirectory } from '../shared/key-directory.js';
 import type { PairStore } from './pair-store.js';
-
-/** f64 in a cell: calls per second asked for. */
-export const CURRENT_QPS = 104;
 
 export interface MeasuredLimit extends PairLimit {
   readonly currentQps: number;
@@ -20,6 +18,7 @@ export function noteCurrentRates(
 ): void {
   for (const { rpc, table, currentQps } of limits) {
     const found = pairs.locate(rpc, table);
-    if (found !== undefined) f64[(directory.cellAt(found.cell) + CURRENT_QPS) >>> 3] = currentQps;
+    if (found !== undefined)
+      f64[(directory.cellAt(found.cell) + CELL_FIELD.CURRENT_QPS) >>> 3] = currentQps;
   }
 }

@@ -6,7 +6,7 @@
 import { taken } from '../shared/booking.js';
 import { IllegalStateError, RuntimeClosedError } from '../shared/errors.js';
 import { type Kernel, TakeCode } from '../shared/kernel/port.js';
-import { HEADER, MARK, THREAD } from '../shared/layout.js';
+import { CALL_STATS, HEADER, MARK, THREAD } from '../shared/layout.js';
 import { undoAt } from '../shared/limiter-words.js';
 import { checkWeight } from '../shared/quota.js';
 import { rpcMarks } from '../shared/rpc-names.js';
@@ -75,6 +75,7 @@ export class HostLimiter {
     this.#limiter = new QueuedBucket(thread, rpc.name, {
       bucket: this.#bucket,
       stats: this.#stats,
+      waiting: thread.place.calls(rpc.id) + CALL_STATS.HOST_WAITING,
     });
     this.#queue = new WaitQueue(this.#limiter, thread);
     this.#isMainThread = isMainThread;
@@ -285,12 +286,14 @@ export class HostLimiter {
         this.#limiter.cancel(booking, now);
         throw this.#limiter.refusal((booking.atNs - now) / 1e6, 'wait');
       }
+      this.#limiter.waits(1);
       Atomics.wait(
         i32,
         HEADER.CHANGES >>> 2,
         change,
         (Math.min(booking.atNs, deadline) - now) / 1e6 + 0.01,
       );
+      this.#limiter.waits(-1);
     }
   }
 

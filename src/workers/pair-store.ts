@@ -2,6 +2,7 @@
 import type { LimitAction, PairKey, PairLimit } from '../actors/throttle/limit-action.js';
 import type { LimitPort, PairCell, PairSource, PairVisitor } from '../actors/throttle/ports.js';
 import type { Arena } from '../shared/arena.js';
+import { CELL_FIELD } from '../shared/directory/cell.js';
 import type { DirectoryKeeper } from '../shared/directory-keeper.js';
 import type { KeyDirectory } from '../shared/key-directory.js';
 import { cellQps } from '../shared/limiter-words.js';
@@ -76,6 +77,7 @@ export class PairStore implements PairSource, LimitPort {
       if (action.type === 'remove_limit') {
         arena.kernel.strictConfigure(offset, clock.nowNs(), 0, 0, 1);
       } else {
+        if (cellQps(arena, offset) === 0) this.#noteSince(offset);
         const qps = Math.min(Math.max(action.qpsLimit, LEAST_QPS), MAX_QPS);
         const reset = action.resetReservation ? 1 : 0;
         arena.kernel.strictConfigure(
@@ -107,6 +109,13 @@ export class PairStore implements PairSource, LimitPort {
       if (qpsLimit > 0) limits.push({ ...this.describe(cell), qpsLimit });
     });
     return limits;
+  }
+
+  /** Before the limit is there: whoever sees it reads since when it is. */
+  #noteSince(offset: number): void {
+    const { arena, clock } = this.#parts;
+    const tenths = Math.floor(clock.nowNs() / 1e8);
+    Atomics.store(arena.i32, (offset + CELL_FIELD.LIMITED_SINCE) >>> 2, tenths);
   }
 
   #limitOf(cell: number): number {

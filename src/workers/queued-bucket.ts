@@ -10,6 +10,8 @@ import type { Booked, QueuedLimiter } from './wait-queue.js';
 export interface BucketOffsets {
   readonly bucket: number;
   readonly stats: number;
+  /** Counter of who waits now. */
+  readonly waiting: number;
 }
 
 export class QueuedBucket implements QueuedLimiter {
@@ -95,6 +97,10 @@ export class QueuedBucket implements QueuedLimiter {
     // Where the plan itself still stands, the debt does too: the slot lapses.
     const { intervalNs, plan: inForce } = this.#words.terms(this.#words.epoch());
     this.#count(intervalNs > 0 && plan === inForce ? STATS.LOST : STATS.RETURNED, n);
+  }
+
+  waits(change: 1 | -1): void {
+    this.#thread.count(this.#at.waiting, change);
   }
 
   refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError {

@@ -9,6 +9,8 @@ import type { Booked, QueuedLimiter } from './wait-queue.js';
 export interface CellOffsets {
   readonly cell: number;
   readonly stats: number;
+  /** Counter of who waits now. */
+  readonly waiting: number;
 }
 
 export class QueuedCell implements QueuedLimiter {
@@ -82,6 +84,10 @@ export class QueuedCell implements QueuedLimiter {
     // Where the plan itself still stands, the slot does too: it lapses.
     const { intervalNs, plan: inForce } = this.#words.terms(this.#words.epoch());
     this.#count(intervalNs > 0 && plan === inForce ? STATS.LOST : STATS.RETURNED, n);
+  }
+
+  waits(change: 1 | -1): void {
+    this.#thread.count(this.#at.waiting, change);
   }
 
   refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError {

@@ -1,14 +1,22 @@
 /** Reads a snapshot from the arena; asks no thread, so it also tells of those that died or hang. */
 import type { Arena } from '../shared/arena.js';
+import { CELL_FIELD } from '../shared/directory/cell.js';
 import { STATS } from '../shared/kernel/port.js';
 import { KeyDirectory } from '../shared/key-directory.js';
-import { CALL_STATS, HEADER, PEER_STATS, RING_RECORDS, THREAD, TOTALS } from '../shared/layout.js';
+import {
+  ACTOR_TOTALS,
+  CALL_STATS,
+  HEADER,
+  PEER_STATS,
+  RING_RECORDS,
+  THREAD,
+  TOTALS,
+} from '../shared/layout.js';
 import { bucketWords, cellQps } from '../shared/limiter-words.js';
 import { RingConsumer } from '../shared/message-ring.js';
 import { readSettings, settingsIndex } from '../shared/settings.js';
 import { createCircuitReader } from './circuit-reader.js';
 import type { Clock } from './clock.js';
-import { CURRENT_QPS } from './current-rates.js';
 import { RECORD } from './report-ring.js';
 import type { RpcTable } from './rpc-table.js';
 import type {
@@ -64,6 +72,9 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
   const ofPeers = (event: PeerEvent): number =>
     places.reduce((all, place) => all + float(place.peers + PEER_STATS[event]), 0);
 
+  const ofActors = (total: keyof typeof ACTOR_TOTALS): number =>
+    float(HEADER.ACTOR_TOTALS + ACTOR_TOTALS[total]);
+
   const drops = (kinds: readonly number[]): number =>
     rings.reduce((all, ring) => kinds.reduce((some, kind) => some + ring.drops(kind), all), 0);
 
@@ -80,7 +91,8 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
         rpc,
         table: directory.describe(cell).key,
         qpsLimit,
-        currentQps: float(cell + CURRENT_QPS),
+        currentQps: float(cell + CELL_FIELD.CURRENT_QPS),
+        sinceMs: word(cell + CELL_FIELD.LIMITED_SINCE) * 100,
       });
     });
     return found;
@@ -119,6 +131,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
       tableWait: waits.of('table').snapshot(),
       dryRunWaitMs: waits.of('dryRun').snapshot().sumNs / 1e6,
       throttledTables,
+      waiting: { host: ofCalls(id, 'HOST_WAITING'), table: ofCalls(id, 'TABLE_WAITING') },
     };
   };
 
@@ -145,24 +158,24 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
   return {
     active,
     read() {
+      const now = clock.nowNs();
       const throttled = limits();
+      const perRpc = new Map<string, number>();
+      for (const { rpc } of throttled) perRpc.set(rpc, (perRpc.get(rpc) ?? 0) + 1);
       const total = (index: number): number => float(HEADER.TOTALS + index * 8);
       const { used, capacity, overflow } = directory.use();
       return {
-        atMs: clock.nowNs() / 1e6,
+        atMs: now / 1e6,
         configVersion: settingsIndex(arena) === 0 ? 0 : readSettings(arena).version,
         level: word(HEADER.LEVEL),
         controlGeneration: word(HEADER.CONTROL_GENERATION),
         controlRestarts: word(HEADER.RESTARTS),
+        controlSilentMs: Math.max(now - float(HEADER.CONTROL_SEEN), 0) / 1e6,
         threads: registry.attached().length,
         limits: throttled,
         directory: { used, capacity, overflow },
         ringDrops: { busy: drops([RECORD.BUSY]), circuit: drops(CIRCUIT_RECORDS) },
-        rpcs: rpcs
-          .all()
-          .map(({ id, name }) =>
-            rpcSnapshot(id, name, throttled.filter(({ rpc }) => rpc === name).length),
-          ),
+        rpcs: rpcs.all().map(({ id, name }) => rpcSnapshot(id, name, perRpc.get(name) ?? 0)),
         peerReads: {
           servedByPeer: ofPeers('SERVED_BY_PEER'),
           servedByFallback: ofPeers('SERVED_BY_FALLBACK'),
@@ -179,7 +192,12 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
           downgrades60s: total(TOTALS.DOWNGRADES_60S),
           busy60s: total(TOTALS.BUSY_60S),
         },
-        ...circuitReader.read(clock.nowNs() / 1e6),
+        ...circuitReader.read(now / 1e6),
+        actors: {
+          failures: ofActors('FAILURES'),
+          overflows: ofActors('OVERFLOWS'),
+          undelivered: ofActors('UNDELIVERED'),
+        },
         maxLagMs: float(HEADER.MAX_LAG) / 1e6,
         conservation: conservation(),
       };

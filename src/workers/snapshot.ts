@@ -25,6 +25,8 @@ export interface LimitSnapshot {
   /** Calls per second. */
   readonly qpsLimit: number;
   readonly currentQps: number;
+  /** When it was first slowed, since the runtime's epoch; to a tenth of a second. */
+  readonly sinceMs: number;
 }
 
 export interface RpcSnapshot {
@@ -63,6 +65,13 @@ export interface RpcSnapshot {
   readonly dryRunWaitMs: number;
   /** Tables that have a limit now. */
   readonly throttledTables: number;
+  readonly waiting: WaitingSnapshot;
+}
+
+/** Calls that wait now, in all threads: for the host-level limit, and for the limit of a table. */
+export interface WaitingSnapshot {
+  readonly host: number;
+  readonly table: number;
 }
 
 export interface OutcomesSnapshot {
@@ -135,6 +144,16 @@ export interface ConservationSnapshot {
   readonly held: number;
 }
 
+/** What has gone wrong among the actors so far. */
+export interface ActorsSnapshot {
+  /** Times that a behaviour threw. */
+  readonly failures: number;
+  /** Messages that a full mailbox refused or dropped. */
+  readonly overflows: number;
+  /** Messages that reached nobody, for any other reason. */
+  readonly undelivered: number;
+}
+
 export interface RuntimeSnapshot {
   /** Since the runtime's epoch. */
   readonly atMs: number;
@@ -144,6 +163,8 @@ export interface RuntimeSnapshot {
   /** Which control thread this is, counted from 1. */
   readonly controlGeneration: number;
   readonly controlRestarts: number;
+  /** Since the control thread's last sign of life, which it gives once a second. */
+  readonly controlSilentMs: number;
   /** Attached now. */
   readonly threads: number;
   readonly limits: readonly LimitSnapshot[];
@@ -162,6 +183,7 @@ export interface RuntimeSnapshot {
   /** At most 1000, rather those that are not closed; by address. */
   readonly circuits: readonly CircuitSnapshot[];
   readonly breaker: BreakerSnapshot;
+  readonly actors: ActorsSnapshot;
   /** Largest age of the coarse clock that was seen. */
   readonly maxLagMs: number;
   readonly conservation: ConservationSnapshot;

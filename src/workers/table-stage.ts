@@ -4,6 +4,7 @@
  */
 import { type RuntimeClosedError, UnknownRpcError } from '../shared/errors.js';
 import type { KeyDirectory } from '../shared/key-directory.js';
+import { CALL_STATS } from '../shared/layout.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
 import { ThreadKeyCache } from '../shared/thread-key-cache.js';
 import type { AdmissionStage, Admitted } from './admission.js';
@@ -92,11 +93,13 @@ export class TableStage implements AdmissionStage {
     const known = this.#lines.get(cell);
     if (known?.generation === generation) return known;
     known?.queue.releaseAll();
-    const stats = this.#thread.place.stats(rpc.id, 'table');
+    const { place } = this.#thread;
+    const stats = place.stats(rpc.id, 'table');
+    const waiting = place.calls(rpc.id) + CALL_STATS.TABLE_WAITING;
     const limiter = new QueuedCell(
       this.#thread,
       { rpc: rpc.name, table: canonicalKey(table) },
-      { cell, stats },
+      { cell, stats, waiting },
     );
     const line = { generation, rpc, limiter, queue: new WaitQueue(limiter, this.#thread) };
     this.#lines.set(cell, line);

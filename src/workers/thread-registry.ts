@@ -3,7 +3,7 @@ import type { Arena } from '../shared/arena.js';
 import type { ArenaAtomics } from '../shared/arena-atomics.js';
 import { TooManyThreadsError } from '../shared/errors.js';
 import { STATS } from '../shared/kernel/port.js';
-import { THREAD } from '../shared/layout.js';
+import { CALL_STATS, THREAD } from '../shared/layout.js';
 import { QuiescenceWords } from '../shared/quiescence.js';
 import { rpcCount } from '../shared/rpc-names.js';
 
@@ -102,6 +102,9 @@ export class ThreadRegistry {
     const { i32, f64, layout } = this.#arena;
     const place = layout.thread(index);
     for (let rpcId = 0; rpcId < rpcCount(this.#arena); rpcId++) {
+      const calls = place.calls(rpcId);
+      f64[(calls + CALL_STATS.HOST_WAITING) >>> 3] = 0;
+      f64[(calls + CALL_STATS.TABLE_WAITING) >>> 3] = 0;
       for (const stage of ['host', 'table'] as const) {
         const stats = place.stats(rpcId, stage);
         const read = (counter: number): number => f64[(stats + counter) >>> 3] as number;

@@ -31,6 +31,8 @@ export interface QueuedLimiter {
   undo(booking: Booking, nowNs: number): boolean;
   /** Accounts for a booking whose plan is gone. */
   forget(booking: Booking): void;
+  /** One waiter more, or one less. */
+  waits(change: 1 | -1): void;
   /** Emission interval in ns, 0 where nothing is limited. */
   intervalNs(): number;
   /** The heaviest call that can ever be granted; Infinity where nothing is limited. */
@@ -205,6 +207,7 @@ export class WaitQueue {
       else this.#tail.next = waiter;
       this.#tail = waiter;
       this.#size += 1;
+      this.#limiter.waits(1);
       if (booking === undefined) this.#waitingTokens += n;
       else this.#lastBooked = waiter;
       this.#deadlines.push(waiter);
@@ -340,6 +343,7 @@ export class WaitQueue {
     if (waiter.next === undefined) this.#tail = waiter.previous;
     else waiter.next.previous = waiter.previous;
     this.#size -= 1;
+    this.#limiter.waits(-1);
     this.#deadlines.withdrawn();
   }
 

@@ -94,6 +94,7 @@ describe('createPrometheusMetrics', () => {
       table,
       qpsLimit: 10,
       currentQps: i,
+      sinceMs: 0,
     }));
     current = snapshotSample({ limits, rpcs: [rpcSample('a'), rpcSample('b')] });
     const lines = await scrape();
@@ -110,7 +111,7 @@ describe('createPrometheusMetrics', () => {
 
   it('forgets a table that is throttled no longer', async () => {
     createPrometheusMetrics(runtime, { register });
-    current = snapshotSample({ limits: [{ rpc: 'a', table: 't', qpsLimit: 1, currentQps: 1 }] });
+    current = snapshotSample({ limits: [{ rpc: 'a', table: 't', qpsLimit: 1, currentQps: 1, sinceMs: 0 }] });
     expect((await scrape()).has('spillway_table_qps{rpc="a",table="t"}')).toBe(true);
     current = snapshotSample();
     expect((await scrape()).has('spillway_table_qps{rpc="a",table="t"}')).toBe(false);
@@ -119,7 +120,7 @@ describe('createPrometheusMetrics', () => {
   it('lets no table name break out of its label', async () => {
     createPrometheusMetrics(runtime, { register });
     const table = 'x"} 1\nspillway_calls_total{rpc="\\"} 666\u0000\u2028é';
-    current = snapshotSample({ limits: [{ rpc: 'a', table, qpsLimit: 1, currentQps: 2 }] });
+    current = snapshotSample({ limits: [{ rpc: 'a', table, qpsLimit: 1, currentQps: 2, sinceMs: 0 }] });
     const text = await register.metrics();
     const line = text.split('\n').find((l) => l.startsWith('spillway_table_qps{')) ?? '';
     const [, label = ''] = /^spillway_table_qps\{rpc="a",table="(.*)"\} 2$/s.exec(line) ?? [];

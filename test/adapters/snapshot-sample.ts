@@ -29,6 +29,7 @@ export function rpcSample(rpc: string, parts: Partial<RpcSnapshot> = {}): RpcSna
     tableWait: NO_WAITS,
     dryRunWaitMs: 0,
     throttledTables: 0,
+    waiting: { host: 0, table: 0 },
     ...parts,
   };
 }
@@ -40,6 +41,7 @@ export function snapshotSample(parts: Partial<RuntimeSnapshot> = {}): RuntimeSna
     level: 0,
     controlGeneration: 1,
     controlRestarts: 0,
+    controlSilentMs: 0,
     threads: 1,
     limits: [],
     directory: { used: 0, capacity: 16_384, overflow: 0 },
@@ -76,6 +78,7 @@ export function snapshotSample(parts: Partial<RuntimeSnapshot> = {}): RuntimeSna
       untracked: 0,
       evicted: 0,
     },
+    actors: { failures: 0, overflows: 0, undelivered: 0 },
     maxLagMs: 0,
     conservation: { ok: true, granted: 0, spent: 0, returned: 0, lost: 0, held: 0 },
     ...parts,

@@ -1,6 +1,7 @@
 /** One thread's queue at the bucket of RPC type 0, under virtual time, with the accounts of its permits. */
 import type { Arena } from '../../src/shared/arena.js';
 import { STATS } from '../../src/shared/kernel/port.js';
+import { CALL_STATS } from '../../src/shared/layout.js';
 import { intervalNs } from '../../src/shared/quota.js';
 import { QueuedBucket } from '../../src/workers/queued-bucket.js';
 import { type Grant, WaitQueue } from '../../src/workers/wait-queue.js';
@@ -36,6 +37,7 @@ export class BucketLine {
     this.limiter = new QueuedBucket(thread, 'get_rowset', {
       bucket: this.#bucket,
       stats: this.#stats,
+      waiting: thread.place.calls(0) + CALL_STATS.HOST_WAITING,
     });
     this.queue = new WaitQueue(this.limiter, thread);
   }

@@ -6,9 +6,9 @@ import {
   RateLimitExceededError,
   RuntimeClosedError,
 } from '../../src/shared/errors.js';
-import { HEADER } from '../../src/shared/layout.js';
+import { CALL_STATS, HEADER } from '../../src/shared/layout.js';
 import { BAD_NUMBERS } from '../shared/bad-numbers.js';
-import { bothKernels } from '../shared/both-kernels.js';
+import { bothKernels, counter } from '../shared/both-kernels.js';
 import { HostLines } from './host-line.js';
 import { VirtualClock, watched } from './virtual-thread.js';
 
@@ -396,11 +396,17 @@ describe.each(bothKernels())('host limiter on the $kind kernel', ({ fresh }) => 
     it('blocks until the permit is there, and never returns early', () => {
       const host = lines.host();
       host.tryAcquire(5);
-      block((timeoutMs) => Math.max(timeoutMs - 0.5, timeoutMs / 2));
+      const waiting = (): number =>
+        counter(arena, arena.layout.thread(0).calls(0), CALL_STATS.HOST_WAITING);
+      block((timeoutMs) => {
+        expect(waiting()).toBe(1);
+        return Math.max(timeoutMs - 0.5, timeoutMs / 2);
+      });
       expect(host.acquireSync().waitedMs).toBeGreaterThanOrEqual(100);
       expect(host.acquireSync().waitedMs).toBeLessThan(101);
       expect(lines.held()).toBe(0);
       expect(lines.waits('host').count).toBe(2);
+      expect(waiting()).toBe(0);
     });
 
     it('is refused on the main thread, and while the thread has waiters', async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { LimitAction } from '../../src/actors/throttle/limit-action.js';
 import type { Arena } from '../../src/shared/arena.js';
+import { CELL_FIELD } from '../../src/shared/directory/cell.js';
 import { DirectoryKeeper } from '../../src/shared/directory-keeper.js';
 import { KeyDirectory } from '../../src/shared/key-directory.js';
 import { cellWords } from '../../src/shared/limiter-words.js';
@@ -21,6 +22,7 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
     let store: PairStore;
     let changes: number;
     let drops: number;
+    let nowNs: number;
 
     beforeEach(() => {
       arena = fresh();
@@ -28,6 +30,7 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
       directory = new KeyDirectory(arena.buffer, arena.layout.directory, PAIRS);
       changes = 0;
       drops = 0;
+      nowNs = 5;
       store = create();
     });
 
@@ -36,7 +39,7 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
       const quiescence = new QuiescenceWords(arena.buffer, arena.layout.quiescence, 1);
       return new PairStore({
         arena,
-        clock: { nowNs: () => 5 },
+        clock: { nowNs: () => nowNs },
         rpcs: new RpcTable(arena),
         directory,
         keeper: new DirectoryKeeper(arena.buffer, arena.layout.directory, PAIRS, quiescence),
@@ -102,6 +105,19 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
       expect(store.inForce()).toEqual([{ rpc: 'write', table: '7', qpsLimit: 2.5 }]);
       store.apply([]);
       expect(changes).toBe(2);
+    });
+
+    it('notes since when a pair is slowed, until its limit is gone', () => {
+      const cell = directory.cellAt(count(0, '7'));
+      const since = (): number => arena.i32[(cell + CELL_FIELD.LIMITED_SINCE) >>> 2] as number;
+      nowNs = 12.34e9;
+      store.apply([set('read', '7', 50)]);
+      nowNs = 20e9;
+      store.apply([set('read', '7', 40)]);
+      expect(since()).toBe(123);
+      store.apply([remove('read', '7')]);
+      store.apply([set('read', '7', 40)]);
+      expect(since()).toBe(200);
     });
 
     it('keeps the queue unless it is told to plan anew', () => {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Arena } from '../../src/shared/arena.js';
 import { RateLimitExceededError } from '../../src/shared/errors.js';
 import { STATS } from '../../src/shared/kernel/port.js';
+import { CALL_STATS } from '../../src/shared/layout.js';
 import { intervalNs } from '../../src/shared/quota.js';
 import { QueuedCell } from '../../src/workers/queued-cell.js';
 import { type Grant, WaitQueue } from '../../src/workers/wait-queue.js';
@@ -31,10 +32,15 @@ describe.each(bothKernels())('a queue at a strict limiter on the $kind kernel', 
 
   const lineOf = (place: number) => {
     const thread = virtualThread(arena, clock, place);
-    const at = { cell: strictPlace(arena).cell, stats: thread.place.stats(0, 'table') };
+    const at = {
+      cell: strictPlace(arena).cell,
+      stats: thread.place.stats(0, 'table'),
+      waiting: thread.place.calls(0) + CALL_STATS.TABLE_WAITING,
+    };
     const own = new QueuedCell(thread, { rpc: 'get_rowset', table: '7' }, at);
     return { limiter: own, queue: new WaitQueue(own, thread), stats: at.stats };
   };
+  const fieldOf = (place: number) => arena.layout.thread(place).calls(0);
   const configure = (qps: number, reset = 0): void =>
     arena.kernel.strictConfigure(
       strictPlace(arena).cell,
@@ -64,6 +70,21 @@ describe.each(bothKernels())('a queue at a strict limiter on the $kind kernel', 
     const calls = [...several(2), watched(clock, () => other.queue.acquire(1, 1e6, undefined))];
     await clock.pass(1000);
     expect(times(calls)).toEqual([0, 100, 200]);
+  });
+
+  it('counts who waits now', async () => {
+    const waiting = () => counter(arena, fieldOf(0), CALL_STATS.TABLE_WAITING);
+    const impatient = new AbortController();
+    several(3);
+    acquire(1e6, impatient.signal);
+    acquire(50);
+    expect(waiting()).toBe(3);
+    impatient.abort();
+    expect(waiting()).toBe(2);
+    await clock.pass(100);
+    expect(waiting()).toBe(1);
+    queue.rejectAll(new Error('closed'));
+    expect(waiting()).toBe(0);
   });
 
   it('refuses at once whose wait would be too long, naming table and RPC type', () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Arena, createArena } from '../../src/shared/arena.js';
 import { TooManyThreadsError } from '../../src/shared/errors.js';
 import { STATS } from '../../src/shared/kernel/port.js';
-import { THREAD } from '../../src/shared/layout.js';
+import { CALL_STATS, THREAD } from '../../src/shared/layout.js';
 import { publishRpcNames } from '../../src/shared/rpc-names.js';
 import { ThreadRegistry } from '../../src/workers/thread-registry.js';
 
@@ -62,7 +62,7 @@ describe('thread registry', () => {
 
   it('counts what a dead thread held as lost, once, and ends what it had under way', () => {
     const place = registry.claim(1);
-    const { stats, header } = arena.layout.thread(place.index);
+    const { stats, header, calls } = arena.layout.thread(place.index);
     const put = (offset: number, value: number): void => {
       arena.f64[offset >>> 3] = value;
     };
@@ -75,12 +75,18 @@ describe('thread registry', () => {
     put(stats(1, 'host') + STATS.LOST, 1);
     put(stats(0, 'table') + STATS.RESERVED, 3);
     put(header + THREAD.ACTIVE, 2);
+    put(calls(1) + CALL_STATS.HOST_WAITING, 4);
+    put(calls(0) + CALL_STATS.TABLE_WAITING, 5);
+    put(calls(0) + CALL_STATS.RETRIES, 6);
     put(header + THREAD.BUSY, 7);
     expect(registry.free(place)).toBe(true);
     expect(registry.free(place)).toBe(false);
     expect([lost(1, 'host'), lost(0, 'table'), lost(0, 'host')]).toEqual([3, 3, 0]);
     expect(arena.f64[(header + THREAD.ACTIVE) >>> 3]).toBe(0);
+    expect(arena.f64[(calls(1) + CALL_STATS.HOST_WAITING) >>> 3]).toBe(0);
+    expect(arena.f64[(calls(0) + CALL_STATS.TABLE_WAITING) >>> 3]).toBe(0);
     // Totals outlive the thread.
+    expect(arena.f64[(calls(0) + CALL_STATS.RETRIES) >>> 3]).toBe(6);
     expect(arena.f64[(header + THREAD.BUSY) >>> 3]).toBe(7);
     expect(arena.f64[(stats(1, 'host') + STATS.DIRECT) >>> 3]).toBe(100);
   });

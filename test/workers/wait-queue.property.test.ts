@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CALL_STATS } from '../../src/shared/layout.js';
 import type { Grant } from '../../src/workers/wait-queue.js';
-import { bothKernels } from '../shared/both-kernels.js';
+import { bothKernels, counter } from '../shared/both-kernels.js';
 import { BucketLine } from './bucket-line.js';
 import { setSettings, settled, VirtualClock, type Watched } from './virtual-thread.js';
 
@@ -128,6 +129,10 @@ describe.each(bothKernels())('two wait queues on the $kind kernel', ({ fresh }) 
             await settled();
             expect(clock.armed).toBeLessThanOrEqual(2);
             for (const { queue } of lines) expect(queue.size).toBeLessThanOrEqual(20);
+            for (const [place, { queue }] of lines.entries()) {
+              const calls = arena.layout.thread(place).calls(0);
+              expect(counter(arena, calls, CALL_STATS.HOST_WAITING)).toBe(queue.size);
+            }
             for (const each of lines) expect(each.held()).toBeGreaterThanOrEqual(0);
           }
 

@@ -7,6 +7,8 @@ export const CELL_BYTES = 240;
 export const CELL_FIELD = {
   /** u64, calls counted so far; any thread adds. */
   COUNT: 0,
+  /** u32, tenths of a second: when the pair got its limit; means nothing without one. Control thread. */
+  LIMITED_SINCE: 80,
   /** i32, see cell-life.ts; odd: live. */
   GENERATION: 84,
   /** u16 space, u16 key length in bytes; bit 15 of the length: the key is a prefix and a 128-bit hash. */
@@ -16,8 +18,8 @@ export const CELL_FIELD = {
   HASH_HI: 96,
   /** i32, odd: taken, even: free; +1 with each change, see cell-pool.ts. */
   CLAIM: 100,
-  /** u64, unused, zero. */
-  SPARE: 104,
+  /** f64, the measured rate of a pair with a limit; the control thread's, see current-rates.ts in workers. */
+  CURRENT_QPS: 104,
   /** 128 bytes of key, zero-padded to a word. */
   KEY: 112,
 } as const;

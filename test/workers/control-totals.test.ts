@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { noDeadLetters } from '../../src/actors/core/dead-letter.js';
+import type { SystemStats } from '../../src/actors/core/system-stats.js';
+import { ACTOR_TOTALS, HEADER } from '../../src/shared/layout.js';
+import { ControlTotals } from '../../src/workers/control-totals.js';
+import { bothKernels } from '../shared/both-kernels.js';
+
+const stats = (parts: Partial<SystemStats>): SystemStats => ({
+  actors: 3,
+  timers: 0,
+  asks: 0,
+  deadLetters: noDeadLetters(),
+  failures: 0,
+  listenerFailures: 0,
+  ...parts,
+});
+
+it('goes on from what the predecessor has counted', () => {
+  const [kind] = bothKernels();
+  const arena = kind!.fresh();
+  const read = (offset: number): number => arena.f64[offset >>> 3] as number;
+  const actors = () =>
+    Object.values(ACTOR_TOTALS).map((total) => read(HEADER.ACTOR_TOTALS + total));
+
+  const first = new ControlTotals(arena);
+  const letters = { ...noDeadLetters(), 'dropped-oldest': 2, rejected: 1, 'late-reply': 4 };
+  first.publishActors(7e9, stats({ failures: 5, deadLetters: letters }));
+  first.countChange('upgrade');
+  first.publishCircuits({ probesLost: 1, evicted: 2 });
+  expect(actors()).toEqual([5, 3, 4]);
+  expect(read(HEADER.CONTROL_SEEN)).toBe(7e9);
+
+  const second = new ControlTotals(arena);
+  second.publishActors(9e9, stats({}));
+  expect(actors()).toEqual([5, 3, 4]);
+  second.publishActors(9e9, stats({ failures: 1, deadLetters: { ...letters, stopped: 1 } }));
+  expect(actors()).toEqual([6, 6, 9]);
+  expect(second.throttle()).toEqual({ upgrades: 1, downgrades: 0, busy: 0 });
+  expect(second.circuits()).toEqual({ probesLost: 1, evicted: 2 });
+});
