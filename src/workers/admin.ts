@@ -11,6 +11,7 @@ import type { ConfigPatch } from './config/options.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { decodeError, encodeError, type WireThrown } from './error-codec.js';
 import type { RuntimeSnapshot } from './snapshot.js';
+import type { RuntimeState } from './state/runtime-state.js';
 
 /** The module is the function itself; its types, written for bundlers, say otherwise. */
 const nodeEndpoint = nodeAdapter as unknown as typeof nodeAdapter.default;
@@ -24,6 +25,7 @@ export interface Admin {
   config(): Promise<ResolvedConfig>;
   updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }>;
   reloadConfig(): Promise<{ readonly version: number }>;
+  state(): Promise<RuntimeState>;
   /** Closes this end. */
   close(): void;
 }
@@ -34,6 +36,7 @@ export interface Administrated {
   config(): ResolvedConfig;
   updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }>;
   reloadConfig(): Promise<{ readonly version: number }>;
+  state(): RuntimeState;
 }
 
 type Answer<T> = { readonly value: T } | { readonly failed: WireThrown };
@@ -47,6 +50,7 @@ const VERBS: readonly (keyof Administrated)[] = [
   'config',
   'updateConfig',
   'reloadConfig',
+  'state',
 ];
 
 /** Serves `runtime` on `port`, without keeping the process alive. */
@@ -100,6 +104,7 @@ export function connectAdmin(port: MessagePort): Admin {
     config: () => ask('config'),
     updateConfig: async (patch) => ask('updateConfig', cloneOptions(patch)),
     reloadConfig: () => ask('reloadConfig'),
+    state: () => ask('state'),
     close: () => port.close(),
   };
 }

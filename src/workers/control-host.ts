@@ -12,6 +12,7 @@ import { type Arena, openArena } from '../shared/arena.js';
 import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { DirectoryKeeper } from '../shared/directory-keeper.js';
 import { KeyDirectory } from '../shared/key-directory.js';
+import { ConfigConflictError } from '../shared/errors.js';
 import { HEADER } from '../shared/layout.js';
 import { applyConfig, type InForce, needsCoarseClock } from './apply-config.js';
 import { BusyIntake } from './busy-intake.js';
@@ -232,6 +233,10 @@ export class ControlHost {
   async #change(request: Request): Promise<number> {
     const { applyPatch, reloadConfig, requireAddressRoom } = await this.#rules();
     const { config, version } = this.#inForce;
+    if (request.kind === 'update' && (request.ifVersion ?? version) !== version) {
+      const message = `version ${version} of the configuration is in force, not ${request.ifVersion}`;
+      throw new ConfigConflictError(message, { version });
+    }
     const next =
       request.kind === 'update'
         ? applyPatch(config, request.patch, this.#cores)
@@ -283,7 +288,8 @@ export class ControlHost {
     if (change.kind === 'upgrade' || change.kind === 'downgrade')
       this.#totals.countChange(change.kind);
     if (level > 0) void this.#noteRates();
-    const event = { level, atMs, actions: change.actions };
+    const { actions, moves: changes, reason } = change;
+    const event = { level, atMs, actions, changes, changed: changes.length, reason };
     this.#report({ kind: 'event', event: { name: change.kind, event } });
   }
 

@@ -1,12 +1,19 @@
 /** What a runtime tells of itself, by `runtime.on(name, listener)`. */
 import type { BreakerEvent } from '../actors/breaker/breaker-event.js';
 import type { LimitAction } from '../actors/throttle/limit-action.js';
+import type { LimitMove } from '../actors/throttle/limit-move.js';
+import type { ThrottleReason } from '../actors/throttle/throttle-reason.js';
 
 /** A change of the table limits. Times are ms since the runtime's epoch. */
 export interface ThrottleChange {
   /** Upgrades in force afterwards. */
   readonly level: number;
   readonly actions: readonly LimitAction[];
+  /** What each action did to whom. */
+  readonly changes: readonly LimitMove[];
+  /** Pairs whose limit was changed. A recorded event holds at most 100 of `actions` and `changes`. */
+  readonly changed: number;
+  readonly reason: ThrottleReason;
   readonly atMs: number;
 }
 
@@ -42,6 +49,22 @@ export interface RuntimeEvents {
 }
 
 export type RuntimeEventName = keyof RuntimeEvents;
+
+const NAMES: { readonly [Name in RuntimeEventName]: true } = {
+  upgrade: true,
+  downgrade: true,
+  lifted: true,
+  'circuit-open': true,
+  'circuit-half-open': true,
+  'circuit-closed': true,
+  config: true,
+  'thread-ended': true,
+  'control-restart': true,
+  'kernel-fallback': true,
+  closed: true,
+};
+
+export const RUNTIME_EVENTS: readonly RuntimeEventName[] = Object.keys(NAMES) as RuntimeEventName[];
 
 /** One event with its name, as it crosses threads. */
 export type ControlEvent = {

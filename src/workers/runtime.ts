@@ -1,6 +1,5 @@
 /** The owner's facade: creates the arena, keeps the control thread running, shows the state, closes it all. */
 import { randomUUID } from 'node:crypto';
-import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, threadId } from 'node:worker_threads';
 import { type Arena, createArena } from '../shared/arena.js';
@@ -9,9 +8,9 @@ import { HEADER } from '../shared/layout.js';
 import { serveAdmin } from './admin.js';
 import { applyConfig } from './apply-config.js';
 import { attach, attachedGate } from './attach.js';
-import { clockEpoch, createClock } from './clock.js';
+import { type Clock, clockEpoch, createClock } from './clock.js';
 import { cloneOptions } from './config/clone-options.js';
-import type { ConfigPatch, RuntimeOptions } from './config/options.js';
+import type { ConfigPatch, RuntimeOptions, UpdateOptions } from './config/options.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { ControlThread } from './control-thread.js';
 import { leaveHandle, withdrawHandle } from './environment-handles.js';
@@ -21,6 +20,11 @@ import { RpcTable } from './rpc-table.js';
 import type { RuntimeEventName, RuntimeEvents } from './runtime-events.js';
 import type { RuntimeSnapshot } from './snapshot.js';
 import { createSnapshotReader, type SnapshotReader } from './snapshot-reader.js';
+import { Chronicle } from './state/chronicle.js';
+import type { EventListener } from './state/event-listeners.js';
+import type { RecordListener } from './state/event-log.js';
+import type { RecordedEvent, RuntimeState } from './state/runtime-state.js';
+import type { StateOptions } from './state/state-reader.js';
 
 export interface CloseOptions {
   /** How long calls under way may still take, ms. Default 5000. */
@@ -50,8 +54,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     process.env['SPILLWAY_KERNEL'] === 'twin',
   );
   const epoch = clockEpoch();
+  const startedAt = new Date();
+  const clock = createClock(epoch);
   const inForce = { config, version: 1 };
-  applyConfig(arena, inForce, cores, createClock(epoch).nowNs());
+  applyConfig(arena, inForce, cores, clock.nowNs());
   const handle: RuntimeHandle = {
     version: HANDLE_VERSION,
     runtimeId: randomUUID(),
@@ -59,26 +65,28 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     ownerThreadId: threadId,
     arena: arenaHandle,
   };
-  const events = new EventEmitter();
+  const chronicle = new Chronicle(() => clock.nowNs() / 1e6);
   const control = new ControlThread({
     arena,
     handle,
     cores,
     inForce,
-    emit: ({ name, event }) => void events.emit(name, event),
+    emit: (event) => chronicle.tell(event),
   });
   await control.start();
   const runtime = new Runtime({
     arena,
     handle,
     control,
-    events,
+    clock,
+    chronicle,
+    startedAt,
     options: given,
   });
   if (fallback !== undefined) {
     const event: RuntimeEvents['kernel-fallback'] = { reason: fallback.message };
     // After the caller has had its chance to listen.
-    setImmediate(() => events.emit('kernel-fallback', event));
+    setImmediate(() => chronicle.tell({ name: 'kernel-fallback', event }));
   }
   return runtime;
 }
@@ -87,7 +95,10 @@ interface RuntimeParts {
   readonly arena: Arena;
   readonly handle: RuntimeHandle;
   readonly control: ControlThread;
-  readonly events: EventEmitter;
+  readonly clock: Clock;
+  readonly chronicle: Chronicle;
+  /** Wall clock at the epoch. */
+  readonly startedAt: Date;
   readonly options: RuntimeOptions;
 }
 
@@ -101,9 +112,9 @@ export class Runtime {
 
   /** @internal */
   constructor(parts: RuntimeParts) {
-    const { arena, handle } = parts;
+    const { arena, handle, clock } = parts;
     this.#parts = parts;
-    this.#snapshots = createSnapshotReader(arena, new RpcTable(arena), createClock(handle.epoch));
+    this.#snapshots = createSnapshotReader(arena, new RpcTable(arena), clock);
     leaveHandle(handle);
     // Being listened to is what tells a probe that the owner is alive.
     process.on('workerMessage', this.#listen);
@@ -138,10 +149,13 @@ export class Runtime {
   /**
    * Changes the configuration in all threads as one versioned change; also from any other thread, with
    * `gate.updateConfig` or an admin port.
-   * @throws (rejects) ConfigError; the old one stays in force.
+   * @throws (rejects) ConfigError, or ConfigConflictError where `ifVersion` is no longer in force; the old one stays.
    */
-  async updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }> {
-    return this.#caughtUp(await this.gate.updateConfig(patch));
+  async updateConfig(
+    patch: ConfigPatch,
+    options: UpdateOptions = {},
+  ): Promise<{ readonly version: number }> {
+    return this.#caughtUp(await this.gate.updateConfig(patch, options));
   }
 
   /** Goes back to the options of the start, with `configFile` read again. */
@@ -170,20 +184,45 @@ export class Runtime {
     return this.#snapshots.read();
   }
 
-  on<Name extends RuntimeEventName>(
-    name: Name,
-    listener: (event: RuntimeEvents[Name]) => void,
-  ): this {
-    this.#parts.events.on(name, listener);
+  /**
+   * For who looks from outside: the snapshot, the slowed pairs with their history, the newest events, and `stores`. Plain
+   * JSON; asks no thread.
+   */
+  state(options: StateOptions = {}): RuntimeState {
+    const { handle, chronicle, startedAt } = this.#parts;
+    const { runtimeId } = handle;
+    const { backendId } = this.config();
+    return chronicle.state({ runtimeId, backendId, startedAt, snapshot: this.snapshot() }, options);
+  }
+
+  /** Calls `listener` at each such event, in the owner's thread. @throws TypeError for a name that no event has. */
+  on<Name extends RuntimeEventName>(name: Name, listener: EventListener<Name>): this {
+    this.#parts.chronicle.listeners.add(name, listener, false);
     return this;
   }
 
-  off<Name extends RuntimeEventName>(
-    name: Name,
-    listener: (event: RuntimeEvents[Name]) => void,
-  ): this {
-    this.#parts.events.off(name, listener);
+  /** The same, for the next such event only. */
+  once<Name extends RuntimeEventName>(name: Name, listener: EventListener<Name>): this {
+    this.#parts.chronicle.listeners.add(name, listener, true);
     return this;
+  }
+
+  off<Name extends RuntimeEventName>(name: Name, listener: EventListener<Name>): this {
+    this.#parts.chronicle.listeners.remove(name, listener);
+    return this;
+  }
+
+  /**
+   * Events of all kinds after the one numbered `sinceSeq`, oldest first, as far as they are kept: the newest 1000. A gap
+   * after `sinceSeq` means that some were forgotten. @throws RangeError for what is no integer >= 0.
+   */
+  recordedEvents(sinceSeq = 0): readonly RecordedEvent[] {
+    return this.#parts.chronicle.events.since(sinceSeq);
+  }
+
+  /** Calls `listener` at each event of any kind, until the function that it returns is called. */
+  onRecorded(listener: RecordListener): () => void {
+    return this.#parts.chronicle.events.listen(listener);
   }
 
   /**
@@ -201,7 +240,7 @@ export class Runtime {
   }
 
   async #close(deadlineMs: number): Promise<void> {
-    const { arena, handle, control, events } = this.#parts;
+    const { arena, handle, control, chronicle } = this.#parts;
     arena.kernel.close();
     Atomics.add(arena.i32, HEADER.CHANGES >>> 2, 1);
     // Those who block their thread end now: nobody could wake them later.
@@ -215,7 +254,7 @@ export class Runtime {
     for (const port of this.#ports) port.close();
     attachedGate(handle)?.closeNow();
     process.off('workerMessage', this.#listen);
-    // In a turn of its own: what a listener throws is the process', as with any other event.
-    setImmediate(() => events.emit('closed', {}));
+    // After the caller knows that it is closed.
+    setImmediate(() => chronicle.tell({ name: 'closed', event: {} }));
   }
 }

@@ -2,6 +2,8 @@
  * The state of one backend for who looks from outside: the admin server's `/state`, and what the dashboard, the system
  * tables and `spillway top` are made of. Plain JSON. Times named `atMs`, `sinceMs`, ... are ms since `startedAt`.
  */
+import type { LimitMove } from '../../actors/throttle/limit-move.js';
+import type { ThrottleReason } from '../../actors/throttle/throttle-reason.js';
 import type { KvTableStats } from '../kv/kv-meters.js';
 import type { RuntimeEventName, RuntimeEvents } from '../runtime-events.js';
 import type { RuntimeSnapshot } from '../snapshot.js';
@@ -19,7 +21,7 @@ export interface RuntimeState {
   readonly now: string;
   /** `now`, in the time of all other `...Ms`. */
   readonly atMs: number;
-  /** null: a process without a runtime, such as a key-value server. */
+  /** null: a process without a runtime, such as a key-value server. Its `limits` are those of `throttled`. */
   readonly runtime: RuntimeSnapshot | null;
   /** Pairs that are slowed now, the most severe first. At most 1000 of `throttledTotal`. */
   readonly throttled: readonly ThrottledPair[];
@@ -56,15 +58,12 @@ export interface ThrottleRecord {
   readonly level: number;
   /** For people: `412 BUSY in 3000 ms`, `quiet for 3000 ms`, `switched off`. */
   readonly reason: string;
-  readonly changes: readonly LimitChange[];
-}
-
-export interface LimitChange {
-  readonly rpc: string;
-  readonly table: string;
-  /** Calls per second; null: none. */
-  readonly before: number | null;
-  readonly after: number | null;
+  /** The same, for programs. */
+  readonly cause: ThrottleReason;
+  /** At most 100 of `changed`. */
+  readonly changes: readonly LimitMove[];
+  /** Pairs whose limit was changed. */
+  readonly changed: number;
 }
 
 /** An event with its place in the order of all events of this runtime. */

@@ -1,0 +1,59 @@
+/** Puts the state of a backend together: what the arena says now, and what the owner remembers. */
+import { hostname } from 'node:os';
+import { pairId } from '../../actors/throttle/limit-action.js';
+import type { KvStoreStats } from '../kv/kv-store.js';
+import type { LimitSnapshot, RuntimeSnapshot } from '../snapshot.js';
+import type { EventLog } from './event-log.js';
+import type { RuntimeState, ThrottledPair } from './runtime-state.js';
+import type { ThrottleHistory } from './throttle-history.js';
+
+export interface StateOptions {
+  /** Key-value stores of this process, by a name that tells them apart. Default: none. */
+  readonly stores?: Readonly<Record<string, { stats(): KvStoreStats }>>;
+}
+
+export interface StateParts {
+  readonly runtimeId: string;
+  readonly backendId: number | bigint | null;
+  /** Wall clock at the epoch. */
+  readonly startedAt: Date;
+  readonly snapshot: RuntimeSnapshot;
+  readonly events: EventLog;
+  readonly history: ThrottleHistory;
+}
+
+const MAX_PAIRS = 1000;
+
+export function readState(
+  { runtimeId, backendId, startedAt, snapshot, events, history }: StateParts,
+  { stores = {} }: StateOptions,
+): RuntimeState {
+  const { limits } = snapshot;
+  const throttled = history.throttled(limits, MAX_PAIRS);
+  return {
+    schema: 1,
+    backendId: backendId === null ? null : String(backendId),
+    runtimeId,
+    pid: process.pid,
+    hostname: hostname(),
+    startedAt: startedAt.toISOString(),
+    now: new Date().toISOString(),
+    atMs: snapshot.atMs,
+    runtime:
+      limits.length <= MAX_PAIRS ? snapshot : { ...snapshot, limits: shown(limits, throttled) },
+    throttled,
+    throttledTotal: limits.length,
+    history: history.records(),
+    events: events.since(0),
+    stores: Object.entries(stores).map(([name, store]) => ({ name, ...store.stats() })),
+  };
+}
+
+/** The same pairs as in `throttled`. */
+function shown(
+  limits: readonly LimitSnapshot[],
+  throttled: readonly ThrottledPair[],
+): readonly LimitSnapshot[] {
+  const pairs = new Set(throttled.map(pairId));
+  return limits.filter((limit) => pairs.has(pairId(limit)));
+}
