@@ -7,6 +7,7 @@ export {
   AttemptTimeoutError,
   BusyError,
   CircuitOpenError,
+  ConfigConflictError,
   ConfigError,
   DeadlineExceededError,
   HandleVersionError,
@@ -38,7 +39,7 @@ export { type Admin, connectAdmin } from './workers/admin.js';
 export { type AttachOptions, attach } from './workers/attach.js';
 export type { AttemptContext } from './workers/attempt-scope.js';
 export type { CallOptions, CallRetry } from './workers/call-options.js';
-export type { ConfigPatch, RuntimeOptions } from './workers/config/options.js';
+export type { ConfigPatch, RuntimeOptions, UpdateOptions } from './workers/config/options.js';
 export type { ResolvedConfig } from './workers/config/resolved-config.js';
 export type { Gate } from './workers/gate.js';
 export type { RuntimeHandle } from './workers/handle.js';

@@ -169,6 +169,17 @@ export class ConfigError extends SpillwayError {
   }
 }
 
+/** The configuration has changed since the version that the change was meant for. Nothing was changed; read it again. */
+export class ConfigConflictError extends SpillwayError {
+  /** The version in force. */
+  readonly version: number;
+
+  constructor(message: string, details: { readonly version: number }, options?: ErrorOptions) {
+    super('ERR_SPILLWAY_CONFIG_CONFLICT', message, options);
+    this.version = details.version;
+  }
+}
+
 /** The runtime is closing or closed. Not retriable. */
 export class RuntimeClosedError extends SpillwayError {
   constructor(message = 'the runtime is closed', options?: ErrorOptions) {

@@ -178,6 +178,6 @@ export class ControlLink {
 
 function cloned(body: RequestBody): RequestBody {
   return body.kind === 'update'
-    ? { kind: 'update', patch: cloneOptions(body.patch) }
+    ? { ...body, patch: cloneOptions(body.patch) }
     : { kind: 'reload', options: cloneOptions(body.options) };
 }

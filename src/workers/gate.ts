@@ -15,10 +15,11 @@ import { CallLine } from './call-line.js';
 import type { CallOptions } from './call-options.js';
 import { CallRunner } from './call-runner.js';
 import { CircuitStage } from './circuit-stage.js';
-import type { ConfigPatch, RuntimeOptions } from './config/options.js';
+import type { ConfigPatch, RuntimeOptions, UpdateOptions } from './config/options.js';
 import type { ControlLink } from './control-link.js';
 import { type AcquireOptions, HostLimiter, type Waited } from './host-limiter.js';
 import { HostStage } from './host-stage.js';
+import type { RequestBody } from './messages.js';
 import type { Classifier } from './outcome.js';
 import type {
   FallbackCallback,
@@ -145,9 +146,20 @@ export class Gate {
     return this.#peers.read(options, read, fallback);
   }
 
-  /** Changes the configuration of the whole process. @throws (rejects) ConfigError; the old one stays in force. */
-  async updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }> {
-    return { version: await this.#parts.link.request({ kind: 'update', patch }) };
+  /**
+   * Changes the configuration of the whole process.
+   * @throws (rejects) ConfigError, or ConfigConflictError where `ifVersion` is no longer in force; the old one stays.
+   */
+  async updateConfig(
+    patch: ConfigPatch,
+    { ifVersion }: UpdateOptions = {},
+  ): Promise<{ readonly version: number }> {
+    const body: RequestBody = { kind: 'update', patch };
+    if (ifVersion === undefined) return { version: await this.#parts.link.request(body) };
+    if (!Number.isSafeInteger(ifVersion) || ifVersion < 1) {
+      throw new RangeError(`ifVersion must be an integer >= 1, got ${String(ifVersion)}`);
+    }
+    return { version: await this.#parts.link.request({ ...body, ifVersion }) };
   }
 
   /** @internal */

@@ -22,7 +22,8 @@ export interface Probe {
 }
 
 export type RequestBody =
-  | { readonly kind: 'update'; readonly patch: ConfigPatch }
+  /** `ifVersion`: only if that is in force. */
+  | { readonly kind: 'update'; readonly patch: ConfigPatch; readonly ifVersion?: number }
   /** Reads the options and their file again; what patches did is gone. */
   | { readonly kind: 'reload'; readonly options: RuntimeOptions };
 

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  ConfigConflictError,
   ConfigError,
   type ConfigPatch,
   createRuntime,
@@ -53,6 +54,25 @@ describe('a change of the configuration', () => {
     expect(events).toEqual([2]);
     expect(runtime.configVersion).toBe(2);
     expect(runtime.config().host.rpcs['newcomer']).toMatchObject({ burst: 2 });
+  });
+
+  it('for a version that is not in force any more is refused, whoever was first', async () => {
+    const changes = [1, 2, 3].map((maxWaiters) =>
+      runtime.updateConfig({ waiting: { maxWaiters } }, { ifVersion: 1 }),
+    );
+    const settled = await Promise.allSettled(changes);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    for (const change of changes.slice(1)) {
+      const refused: unknown = await change.catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(ConfigConflictError);
+      expect(refused).toMatchObject({ code: 'ERR_SPILLWAY_CONFIG_CONFLICT', version: 2 });
+    }
+    expect(runtime.config().waiting.maxWaiters).toBe(1);
+    expect(await runtime.gate.updateConfig({}, { ifVersion: 2 })).toEqual({ version: 3 });
+    for (const ifVersion of [0, 1.5, Number.NaN, '2', null]) {
+      const change = runtime.updateConfig({}, { ifVersion: ifVersion as number });
+      await expect(change).rejects.toThrow(`ifVersion must be an integer >= 1, got ${ifVersion}`);
+    }
   });
 
   it('by an admin port in another thread: what it reads and changes is the runtime itself', async () => {

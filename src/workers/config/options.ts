@@ -172,3 +172,9 @@ export interface RuntimeOptions extends HouseOptions, SeedOptions {}
  * whole override back. Options that cannot change may be named with the value that they have.
  */
 export interface ConfigPatch extends HouseOptions<RpcOptions | null>, SeedOptions {}
+
+/** How a change is made. */
+export interface UpdateOptions {
+  /** Only if this version is in force, which `configVersion` or an earlier change told. Default: whichever is. */
+  readonly ifVersion?: number;
+}
