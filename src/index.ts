@@ -1,4 +1,6 @@
 export type { LimitAction } from './actors/throttle/limit-action.js';
+export type { LimitMove } from './actors/throttle/limit-move.js';
+export type { ThrottleReason } from './actors/throttle/throttle-reason.js';
 export type { CircuitView } from './shared/breaker/circuit-view.js';
 export { classifyByError } from './shared/classify-by-error.js';
 export {
@@ -58,3 +60,11 @@ export type { RpcLimiter } from './workers/rpc-limiter.js';
 export { type CloseOptions, createRuntime, type Runtime } from './workers/runtime.js';
 export type { RuntimeEventName, RuntimeEvents, ThrottleChange } from './workers/runtime-events.js';
 export type { RuntimeSnapshot } from './workers/snapshot.js';
+export type {
+  RecordedEvent,
+  RuntimeState,
+  StoreState,
+  ThrottledPair,
+  ThrottleRecord,
+} from './workers/state/runtime-state.js';
+export type { StateOptions } from './workers/state/state-reader.js';
