@@ -1,8 +1,10 @@
 import { register as defaultRegister, type Metric, type Registry } from 'prom-client';
+import { packageVersion } from '../workers/package-version.js';
 import type { RuntimeSnapshot } from '../workers/snapshot.js';
-import { METRICS, type Sample, type Scrape } from './prometheus-metrics.js';
-import { SnapshotMetric } from './prometheus-snapshot-metric.js';
-import { shownLimits } from './prometheus-tables.js';
+import type { ProcessFacts, Sample, Scrape } from './prometheus/metric-spec.js';
+import { METRICS } from './prometheus/metrics.js';
+import { shownTables } from './prometheus/shown-tables.js';
+import { SnapshotMetric } from './prometheus/snapshot-metric.js';
 
 export interface PrometheusOptions {
   /** Where the metrics are registered. Default: prom-client's global register. */
@@ -21,6 +23,13 @@ export interface PrometheusMetrics {
   unregister(): void;
 }
 
+/** What metrics are read from: a runtime, or what a test plays. */
+export interface MetricsSource {
+  snapshot(): RuntimeSnapshot;
+  readonly kernel?: 'wasm' | 'twin';
+  config?(): { readonly backendId: number | bigint | null };
+}
+
 /**
  * Shows a runtime in a prom-client register. Values are read from the arena at scrape time, one snapshot a scrape; no thread
  * is asked, and the counts of threads that have died are in them. Once the runtime is closed, the last snapshot stays.
@@ -28,7 +37,7 @@ export interface PrometheusMetrics {
  * @throws RangeError, TypeError for bad options; Error when a name is registered already.
  */
 export function createPrometheusMetrics(
-  runtime: { snapshot(): RuntimeSnapshot },
+  runtime: MetricsSource,
   options: PrometheusOptions = {},
 ): PrometheusMetrics {
   const { register = defaultRegister, prefix = 'spillway_', maxTableLabels = 1000 } = options;
@@ -44,9 +53,13 @@ export function createPrometheusMetrics(
       throw new Error(`a metric ${name} is registered already`);
     }
   }
+  const facts = processFacts(runtime);
+  let startedAt: number | undefined;
   const scrape = oncePerTurn((): Scrape => {
     const snapshot = runtime.snapshot();
-    return { snapshot, tables: shownLimits(snapshot, maxTableLabels) };
+    // Once: the wall clock may be set anew, the start stays.
+    startedAt ??= (Date.now() - snapshot.atMs) / 1e3;
+    return { snapshot, tables: shownTables(snapshot, maxTableLabels), facts, startedAt };
   });
   for (const spec of METRICS) {
     const read = (): readonly Sample[] => spec.read(scrape());
@@ -59,6 +72,16 @@ export function createPrometheusMetrics(
     unregister: () => {
       for (const name of names) register.removeSingleMetric(name);
     },
+  };
+}
+
+function processFacts(runtime: MetricsSource): ProcessFacts {
+  const backendId = runtime.config?.().backendId;
+  return {
+    version: packageVersion(),
+    kernel: runtime.kernel ?? 'unknown',
+    node: process.versions.node,
+    backendId: backendId === undefined || backendId === null ? undefined : String(backendId),
   };
 }
 

@@ -16,7 +16,7 @@ it('shows circuits of unhealthy addresses by address, and all of them by state',
   const sample = snapshotSample();
   const register = new Registry();
   const snapshot = snapshotSample({
-    circuits: [circuit('a:1', 'open'), circuit('b"\n:1', 'half_open'), circuit('c:1', 'closed')],
+    circuits: [circuit('a:1', 'open'), circuit('b"\\:1', 'half_open'), circuit('c:1', 'closed')],
     breaker: { ...sample.breaker, tracked: 2003, closed: 2001, open: 1, halfOpen: 1, late: 7 },
   });
   createPrometheusMetrics({ snapshot: () => snapshot }, { register });
@@ -27,7 +27,7 @@ it('shows circuits of unhealthy addresses by address, and all of them by state',
     'spillway_circuits{state="open"} 1',
     'spillway_circuits{state="half_open"} 1',
     'spillway_circuit_state{address="a:1"} 2',
-    'spillway_circuit_state{address="b\\"\\n:1"} 1',
+    'spillway_circuit_state{address="b\\"\\\\:1"} 1',
     'spillway_circuits_not_shown 2000',
     'spillway_circuit_late_results_total 7',
   ]);

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { labelValue } from '../../src/adapters/prometheus/label-value.js';
 import { createPrometheusMetrics } from '../../src/adapters/prometheus.js';
-import { METRICS } from '../../src/adapters/prometheus-metrics.js';
 import type { RuntimeSnapshot } from '../../src/workers/snapshot.js';
 import { rpcSample, snapshotSample } from './snapshot-sample.js';
 
@@ -111,7 +111,9 @@ describe('createPrometheusMetrics', () => {
 
   it('forgets a table that is throttled no longer', async () => {
     createPrometheusMetrics(runtime, { register });
-    current = snapshotSample({ limits: [{ rpc: 'a', table: 't', qpsLimit: 1, currentQps: 1, sinceMs: 0 }] });
+    current = snapshotSample({
+      limits: [{ rpc: 'a', table: 't', qpsLimit: 1, currentQps: 1, sinceMs: 0 }],
+    });
     expect((await scrape()).has('spillway_table_qps{rpc="a",table="t"}')).toBe(true);
     current = snapshotSample();
     expect((await scrape()).has('spillway_table_qps{rpc="a",table="t"}')).toBe(false);
@@ -120,13 +122,63 @@ describe('createPrometheusMetrics', () => {
   it('lets no table name break out of its label', async () => {
     createPrometheusMetrics(runtime, { register });
     const table = 'x"} 1\nspillway_calls_total{rpc="\\"} 666\u0000\u2028é';
-    current = snapshotSample({ limits: [{ rpc: 'a', table, qpsLimit: 1, currentQps: 2, sinceMs: 0 }] });
+    current = snapshotSample({
+      limits: [{ rpc: 'a', table, qpsLimit: 1, currentQps: 2, sinceMs: 0 }],
+    });
     const text = await register.metrics();
     const line = text.split('\n').find((l) => l.startsWith('spillway_table_qps{')) ?? '';
     const [, label = ''] = /^spillway_table_qps\{rpc="a",table="(.*)"\} 2$/s.exec(line) ?? [];
     const unescaped = label.replace(/\\(.)/gs, (_, c) => (c === 'n' ? '\n' : c));
-    expect(unescaped).toBe(table);
+    expect(unescaped).toBe(labelValue(table));
     expect(text).not.toMatch(/^spillway_calls_total.* 666/m);
+  });
+
+  it('says what runs, since when, and since when a table is slowed', async () => {
+    const limit = { rpc: 'a', table: 't', qpsLimit: 1, currentQps: 1, sinceMs: 1500 };
+    current = snapshotSample({ atMs: 2000, limits: [limit] });
+    const [before, backendId] = [Date.now(), 2n ** 60n];
+    const source = { ...runtime, kernel: 'twin' as const, config: () => ({ backendId }) };
+    createPrometheusMetrics(source, { register });
+    const lines = await scrape();
+    const started = Number(lines.get('spillway_start_time_seconds'));
+    expect(started).toBeGreaterThanOrEqual(before / 1e3 - 2);
+    expect(started).toBeLessThanOrEqual(Date.now() / 1e3 - 2);
+    const since = 'spillway_table_throttled_timestamp_seconds{rpc="a",table="t"}';
+    expect(Number(lines.get(since))).toBeCloseTo(started + 1.5, 6);
+    const { version } = createRequire(import.meta.url)('../../package.json');
+    const info = `version="${version}",kernel="twin",node="${process.versions.node}"`;
+    expect(lines.get(`spillway_build_info{${info}}`)).toBe('1');
+    expect(lines.get('spillway_backend_info{backend_id="1152921504606846976"}')).toBe('1');
+    expect(await scrape()).toEqual(lines);
+  });
+
+  it('shows who waits for what', async () => {
+    createPrometheusMetrics(runtime, { register });
+    current = snapshotSample({ rpcs: [rpcSample('r', { waiting: { host: 3, table: 4 } })] });
+    const lines = await scrape();
+    expect(lines.get('spillway_waiting_calls{rpc="r",stage="host"}')).toBe('3');
+    expect(lines.get('spillway_waiting_calls{rpc="r",stage="table"}')).toBe('4');
+  });
+
+  it('stays under its cap with 10,000 throttled tables, whatever they are called', async () => {
+    createPrometheusMetrics(runtime, { register });
+    const limits = Array.from({ length: 10_000 }, (_, i) => ({
+      rpc: 'a',
+      table: `${'"\\\n💥'.repeat(2000)}${i}`,
+      qpsLimit: 1,
+      currentQps: 2,
+      sinceMs: 0,
+    }));
+    current = snapshotSample({ limits, rpcs: [rpcSample('a')] });
+    const text = await register.metrics();
+    const series = text.split('\n').filter((line) => line.includes('table="'));
+    expect(series).toHaveLength(3 * 1000);
+    expect(new Set(series.map((line) => line.slice(0, line.lastIndexOf(' ')))).size).toBe(3000);
+    expect(text.split('\n')).toContain('spillway_tables_not_shown{rpc="a"} 9000');
+    expect(text.split('\n')).toContain('spillway_tables_not_shown_qps{rpc="a"} 18000');
+    // A line is bounded: its name, its RPC type, and at most 160 characters that may each be escaped.
+    expect(Math.max(...series.map((line) => line.length))).toBeLessThan(500);
+    expect(text.length).toBeLessThan(1_500_000);
   });
 
   it('speaks OpenMetrics', async () => {
@@ -178,34 +230,5 @@ describe('createPrometheusMetrics', () => {
     [{ maxTableLabels: Number.NaN }, RangeError],
   ])('refuses %j', (options, expected) => {
     expect(() => createPrometheusMetrics(runtime, { register, ...options })).toThrow(expected);
-  });
-});
-
-describe('docs/reference/metrics.md', () => {
-  const text = readFileSync(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8');
-  const rows = [...text.matchAll(/^\| `(spillway_\w+)` \|(.*)\|$/gm)].map(([, name, rest]) => {
-    const [type, labels, , , seed] = (rest ?? '').split('|').map((cell) => cell.trim());
-    return { name, type, labels, seed };
-  });
-
-  it('has a line for every metric, with its type, labels and name in Doris, and no other', () => {
-    expect(rows).toEqual(
-      METRICS.map((spec) => ({
-        name: `spillway_${spec.name}`,
-        type: spec.type,
-        labels: [...spec.labels, ...(spec.type === 'histogram' ? ['le'] : [])]
-          .map((label) => `\`${label}\``)
-          .join(', '),
-        seed: spec.seed === undefined ? '' : `\`${spec.seed}\``,
-      })),
-    );
-  });
-
-  it('names what a scrape names, with the same types', async () => {
-    createPrometheusMetrics(runtime, { register });
-    const types = [...(await register.metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
-    expect(types.map(([, name, type]) => ({ name, type }))).toEqual(
-      rows.map(({ name, type }) => ({ name, type })),
-    );
   });
 });

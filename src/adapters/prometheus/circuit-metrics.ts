@@ -1,36 +1,15 @@
-import type { BreakerSnapshot, RuntimeSnapshot } from '../workers/snapshot.js';
+import type { BreakerSnapshot } from '../../workers/snapshot.js';
+import { labelValue } from './label-value.js';
+import { type MetricSpec, single } from './metric-spec.js';
 
-interface CircuitSample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-interface CircuitMetric {
-  readonly name: string;
-  readonly type: 'counter' | 'gauge';
-  readonly help: string;
-  readonly labels: readonly string[];
-  read(scrape: { readonly snapshot: RuntimeSnapshot }): readonly CircuitSample[];
-}
-
-function total(
-  name: string,
-  help: string,
-  read: (breaker: BreakerSnapshot) => number,
-): CircuitMetric {
-  return {
-    name,
-    type: 'counter',
-    help,
-    labels: [],
-    read: ({ snapshot }) => [{ labels: {}, value: read(snapshot.breaker) }],
-  };
+function total(name: string, help: string, read: (breaker: BreakerSnapshot) => number): MetricSpec {
+  return single('counter', { name, help }, ({ breaker }) => read(breaker));
 }
 
 const STATE_VALUES = { closed: 0, half_open: 1, open: 2 } as const;
 
 /** Of the circuit breaker. Addresses are shown while they are unhealthy, and no more of them than a snapshot has. */
-export const CIRCUIT_METRICS: readonly CircuitMetric[] = [
+export const CIRCUIT_METRICS: readonly MetricSpec[] = [
   {
     name: 'circuits',
     type: 'gauge',
@@ -49,7 +28,7 @@ export const CIRCUIT_METRICS: readonly CircuitMetric[] = [
     labels: ['address'],
     read: ({ snapshot }) =>
       snapshot.circuits.map(({ address, state }) => ({
-        labels: { address },
+        labels: { address: labelValue(address) },
         value: STATE_VALUES[state],
       })),
   },

@@ -1,4 +1,4 @@
-import type { MetricSpec, Sample } from './prometheus-metrics.js';
+import type { MetricSpec, Sample } from './metric-spec.js';
 
 /** What prom-client's register asks of a metric. Values are set as they are: prom-client's own counters can only be added to. */
 export class SnapshotMetric {

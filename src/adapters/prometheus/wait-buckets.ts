@@ -1,4 +1,4 @@
-import type { HistogramBucket } from '../workers/snapshot.js';
+import type { HistogramBucket } from '../../workers/snapshot.js';
 
 /**
  * Upper bounds in s: 1, 2.5 and 5 of every decade from 100 us to 500 s. The arena's buckets are at most 1/8 wide, so a wait is
