@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { numberIn, readOptions, requireJsonPath } from './option-values.js';
 
 export interface DemoOptions {
   /** Length of the load, both runs together. */
@@ -8,10 +8,6 @@ export interface DemoOptions {
   readonly jsonFile: string | undefined;
   readonly quiet: boolean;
   readonly help: boolean;
-}
-
-export class DemoOptionError extends Error {
-  override readonly name = 'DemoOptionError';
 }
 
 export const usage = `npm run demo -- [options]
@@ -24,49 +20,21 @@ export const usage = `npm run demo -- [options]
   --help        print this
 `;
 
-function numberIn(field: string, raw: string, low: number, high: number, integer: boolean): number {
-  const value = raw.trim() === '' ? Number.NaN : Number(raw);
-  if (!Number.isFinite(value) || value < low || value > high || (integer && value % 1 !== 0)) {
-    const kind = integer ? 'an integer' : 'a number';
-    throw new DemoOptionError(`--${field} must be ${kind} from ${low} to ${high}, got '${raw}'`);
-  }
-  return value;
-}
-
 /** @throws DemoOptionError that names the option, its rule and what came. */
 export function parseDemoOptions(args: readonly string[]): DemoOptions {
-  let values: {
-    seconds: string;
-    threads: string;
-    tables: string;
-    json?: string | undefined;
-    quiet: boolean;
-    help: boolean;
-  };
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      allowPositionals: false,
-      options: {
-        seconds: { type: 'string', default: '40' },
-        threads: { type: 'string', default: '4' },
-        tables: { type: 'string', default: '40' },
-        json: { type: 'string' },
-        quiet: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    }));
-  } catch (error) {
-    throw new DemoOptionError(error instanceof Error ? error.message : String(error));
-  }
-  if (values.json !== undefined && values.json.trim() === '') {
-    throw new DemoOptionError(`--json must be the path of a file, got '${values.json}'`);
-  }
+  const values = readOptions(args, {
+    seconds: { type: 'string', default: '40' },
+    threads: { type: 'string', default: '4' },
+    tables: { type: 'string', default: '40' },
+    json: { type: 'string' },
+    quiet: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  });
   return Object.freeze({
-    seconds: numberIn('seconds', values.seconds, 4, 3600, false),
+    jsonFile: requireJsonPath(values.json),
+    seconds: numberIn('seconds', values.seconds, 4, 3600),
     threads: numberIn('threads', values.threads, 1, 32, true),
     tables: numberIn('tables', values.tables, 4, 1000, true),
-    jsonFile: values.json,
     quiet: values.quiet,
     help: values.help,
   });

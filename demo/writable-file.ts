@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DemoOptionError } from './options.js';
+import { DemoOptionError } from './option-values.js';
 
 /** Before the load: nobody should wait for a report that cannot be written. */
 export function checkWritable(file: string): string {

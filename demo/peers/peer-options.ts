@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { DemoOptionError } from '../options.js';
+import { numberIn, readOptions, requireJsonPath } from '../option-values.js';
 
 export interface PeerDemoOptions {
   /** Length of both runs together. */
@@ -21,43 +20,18 @@ export const peerUsage = `npm run demo:peers -- [options]
 
 /** @throws DemoOptionError that names the option, its rule and what came. */
 export function parsePeerDemoOptions(args: readonly string[]): PeerDemoOptions {
-  const values = parse(args);
-  if (values.json !== undefined && values.json.trim() === '') {
-    throw new DemoOptionError(`--json must be the path of a file, got '${values.json}'`);
-  }
-  const threads = numberIn('threads', values.threads, 1, 32);
-  if (!Number.isInteger(threads)) {
-    throw new DemoOptionError(`--threads must be an integer from 1 to 32, got '${values.threads}'`);
-  }
+  const values = readOptions(args, {
+    seconds: { type: 'string', default: '20' },
+    threads: { type: 'string', default: '4' },
+    json: { type: 'string' },
+    quiet: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  });
   return Object.freeze({
+    jsonFile: requireJsonPath(values.json),
+    threads: numberIn('threads', values.threads, 1, 32, true),
     seconds: numberIn('seconds', values.seconds, 8, 3600),
-    threads,
-    jsonFile: values.json,
     quiet: values.quiet,
     help: values.help,
   });
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: false,
-      options: {
-        seconds: { type: 'string', default: '20' },
-        threads: { type: 'string', default: '4' },
-        json: { type: 'string' },
-        quiet: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new DemoOptionError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function numberIn(field: string, raw: string, low: number, high: number): number {
-  const value = raw.trim() === '' ? Number.NaN : Number(raw);
-  if (Number.isFinite(value) && value >= low && value <= high) return value;
-  throw new DemoOptionError(`--${field} must be a number from ${low} to ${high}, got '${raw}'`);
 }

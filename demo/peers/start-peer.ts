@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { ForkedProcess } from '../process/forked-process.js';
 import type { PeerCommand, PeerEvent } from './peer-protocol.js';
 
 export interface PeerBooks {
@@ -23,67 +22,24 @@ export interface RunningPeer {
 }
 
 export async function startPeer(delayMs: number, backlog: number): Promise<RunningPeer> {
-  const child = fork(fileURLToPath(new URL('./peer-server.js', import.meta.url)), [], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    execArgv: [],
-  });
-  // Also ends one that is frozen.
-  const kill = () => void child.kill('SIGKILL');
-  process.once('exit', kill);
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const lost = Promise.race([
-    exited,
-    new Promise<never>((_, reject) => child.once('error', reject)),
-  ]).then((): never => {
-    throw new Error(`a peer ended early (exit code ${child.exitCode})`);
-  });
-  lost.catch(() => undefined);
-
-  try {
-    const listening = next(child, 'listening');
-    send(child, { kind: 'start', delayMs, backlog });
-    const { port } = await Promise.race([listening, lost]);
-    return {
-      port,
-      address: `127.0.0.1:${port}`,
-      lost,
-      freeze: () => void child.kill('SIGSTOP'),
-      thaw: () => void child.kill('SIGCONT'),
-      async misbehave(errors) {
-        const done = next(child, 'misbehaving');
-        send(child, { kind: 'misbehave', errors });
-        await Promise.race([done, lost]);
-      },
-      async stop() {
-        const stopped = next(child, 'stopped');
-        send(child, { kind: 'stop' });
-        const { served, failed } = await Promise.race([stopped, lost]);
-        await exited;
-        process.off('exit', kill);
-        return { served, failed };
-      },
-      kill,
-    };
-  } catch (error) {
-    kill();
-    throw error;
-  }
-}
-
-function send(child: ChildProcess, command: PeerCommand): void {
-  child.send(command);
-}
-
-function next<K extends PeerEvent['kind']>(
-  child: ChildProcess,
-  kind: K,
-): Promise<Extract<PeerEvent, { kind: K }>> {
-  return new Promise((resolve) => {
-    const listen = (event: PeerEvent) => {
-      if (event.kind !== kind) return;
-      child.off('message', listen);
-      resolve(event as Extract<PeerEvent, { kind: K }>);
-    };
-    child.on('message', listen);
-  });
+  const peer = new ForkedProcess<PeerCommand, PeerEvent>(
+    new URL('./peer-server.js', import.meta.url),
+    'a peer',
+  );
+  const { port } = await peer.ask({ kind: 'start', delayMs, backlog }, 'listening');
+  return {
+    port,
+    address: `127.0.0.1:${port}`,
+    lost: peer.lost,
+    freeze: () => peer.signal('SIGSTOP'),
+    thaw: () => peer.signal('SIGCONT'),
+    async misbehave(errors) {
+      await peer.ask({ kind: 'misbehave', errors }, 'misbehaving');
+    },
+    async stop() {
+      const { served, failed } = await peer.askLast({ kind: 'stop' }, 'stopped');
+      return { served, failed };
+    },
+    kill: () => peer.kill(),
+  };
 }

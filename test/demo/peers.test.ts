@@ -32,7 +32,7 @@ describe('parsePeerDemoOptions', () => {
     ['--seconds 7', "--seconds must be a number from 8 to 3600, got '7'"],
     ['--seconds NaN', "--seconds must be a number from 8 to 3600, got 'NaN'"],
     ['--threads 1.5', "--threads must be an integer from 1 to 32, got '1.5'"],
-    ['--threads 0', "--threads must be a number from 1 to 32, got '0'"],
+    ['--threads 0', "--threads must be an integer from 1 to 32, got '0'"],
     ['--nope', "Unknown option '--nope'"],
   ])('refuses %s', (args, message) => {
     expect(() => parsePeerDemoOptions(args.split(' '))).toThrow(message);
