@@ -11,8 +11,8 @@ import type { ThrottleEvent } from '../actors/throttle/throttle-event.js';
 import { type Arena, openArena } from '../shared/arena.js';
 import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { DirectoryKeeper } from '../shared/directory-keeper.js';
-import { KeyDirectory } from '../shared/key-directory.js';
 import { ConfigConflictError } from '../shared/errors.js';
+import { KeyDirectory } from '../shared/key-directory.js';
 import { HEADER } from '../shared/layout.js';
 import { applyConfig, type InForce, needsCoarseClock } from './apply-config.js';
 import { BusyIntake } from './busy-intake.js';
@@ -34,6 +34,8 @@ import { RpcTable } from './rpc-table.js';
 import type { ControlEvent } from './runtime-events.js';
 import { ThreadRegistry } from './thread-registry.js';
 import { ThreadWatch } from './thread-watch.js';
+import { TroubleWatch } from './trouble-watch.js';
+import { WindowUpkeep } from './window-upkeep.js';
 
 interface ConfigRules {
   readonly requireAddressRoom: typeof requireAddressRoom;
@@ -60,6 +62,7 @@ export class ControlHost {
   readonly #keeper: DirectoryKeeper;
   readonly #upkeep: DirectoryUpkeep;
   readonly #pairs: PairStore;
+  readonly #windows: WindowUpkeep;
   readonly #addresses: DirectoryKeeper;
   readonly #addressUpkeep: DirectoryUpkeep;
   readonly #circuits: CircuitStore;
@@ -67,6 +70,7 @@ export class ControlHost {
   readonly #system: ReturnType<typeof createActorSystem>;
   readonly #plane: ControlPlane;
   readonly #totals: ControlTotals;
+  readonly #trouble: TroubleWatch;
   #inForce: InForce;
   #changes: Promise<void> = Promise.resolve();
   #listen: NodeJS.Timeout | undefined;
@@ -86,7 +90,8 @@ export class ControlHost {
     this.#clock = createClock(handle.epoch);
     this.#registry = new ThreadRegistry(arena);
     this.#watch = new ThreadWatch(this.#registry, handle.runtimeId, generation, {
-      ended: (place) => this.#ended(place.index, place.claim),
+      attached: (id) => this.#attached(id),
+      ended: ({ index, claim }, id) => this.#ended(index, claim, id),
       request: (request, answer) => this.#answer(request, answer),
     });
     this.#ticker = new CoarseTicker(arena, this.#clock);
@@ -112,15 +117,25 @@ export class ControlHost {
       keeper: this.#addresses,
       onForgotten: () => this.#addressUpkeep.nudge(),
     });
+    const rpcs = new RpcTable(arena);
     this.#pairs = new PairStore({
       arena,
       clock: this.#clock,
-      rpcs: new RpcTable(arena),
+      rpcs,
       directory: this.#directory,
       keeper: this.#keeper,
       onChange: () => this.#changed(),
       onDrop: () => this.#upkeep.nudge(),
     });
+    this.#windows = new WindowUpkeep({
+      arena,
+      clock: this.#clock,
+      directory: this.#directory,
+      keeper: this.#keeper,
+      onRemoved: () => this.#upkeep.nudge(),
+      onEased: () => this.#changed(),
+    });
+    this.#trouble = new TroubleWatch({ arena, rpcs, directory: this.#directory });
     // A predecessor may have died halfway through a change.
     applyConfig(arena, inForce, cores, this.#clock.nowNs());
     this.#system = createActorSystem({
@@ -147,14 +162,14 @@ export class ControlHost {
       circuits: this.#circuits,
       config: inForce.config.breaker,
       totals: this.#totals.circuits(),
-      onEvent: ({ kind, ...event }) =>
-        this.#report({ kind: 'event', event: { name: kind, event } as ControlEvent }),
+      onEvent: ({ kind, ...event }) => this.#announce({ name: kind, event } as ControlEvent),
       onTotals: (totals) => this.#totals.publishCircuits(totals),
     });
     this.#intake = new BusyIntake(
       arena,
       (count) => this.#plane.busy(count),
       (...record) => {
+        this.#windows.record(record[0]);
         const report = this.#circuits.read(...record, this.#inForce.config.breaker);
         if (report !== undefined) this.#breaker.report(report);
       },
@@ -191,6 +206,7 @@ export class ControlHost {
     this.#upkeep.close();
     this.#addressUpkeep.close();
     this.#intake.close();
+    this.#windows.close();
     // A thread that ends while it loads modules leaves their files open.
     await this.#rules();
     await this.#system.stop({ deadlineMs: 200 });
@@ -200,12 +216,21 @@ export class ControlHost {
   #lookAround(): void {
     this.#intake.look();
     this.#breaker.look();
+    this.#windows.look();
     const now = this.#clock.nowNs();
     this.#watch.look(now / 1e6);
     this.#totals.publishActors(now, this.#system.stats());
+    for (const event of this.#trouble.look(now / 1e6)) this.#announce(event);
   }
 
-  #ended(index: number, claim: number): void {
+  #attached(threadId: number | null): void {
+    // Whoever has given its place up already ends in a moment.
+    if (threadId === null) return;
+    const threads = this.#registry.attached().length;
+    this.#announce({ name: 'thread-attached', event: { threads, threadId } });
+  }
+
+  #ended(index: number, claim: number, threadId: number | null): void {
     if (this.#registry.claimOf(index) !== claim) return;
     this.#intake.reset(index);
     // Before the place can be somebody else's.
@@ -213,10 +238,12 @@ export class ControlHost {
     if (!this.#registry.free({ index, claim })) return;
     this.#keeper.sweep();
     this.#upkeep.nudge();
+    // It may have shortened a window without saying so.
+    this.#changed();
     this.#addresses.sweep();
     this.#addressUpkeep.nudge();
     const threads = this.#registry.attached().length;
-    this.#report({ kind: 'event', event: { name: 'thread-ended', event: { threads } } });
+    this.#announce({ name: 'thread-ended', event: { threads, threadId } });
   }
 
   /** One change after the other, in the order in which they came. */
@@ -250,11 +277,13 @@ export class ControlHost {
     this.#inForce = inForce;
     this.#plane.configure(throttleConfig(next));
     this.#breaker.configure(next.breaker);
+    if (next.pressure.maxThrottleMs < config.pressure.maxThrottleMs)
+      this.#windows.shorten(next.pressure.maxThrottleMs);
     this.#ticker.run(needsCoarseClock(next));
     if (config.tables.dryRun && !next.tables.dryRun) this.#pairs.replan();
     this.#changed();
     const event = { version: inForce.version };
-    this.#report({ kind: 'event', event: { name: 'config', event } });
+    this.#announce({ name: 'config', event });
     return inForce.version;
   }
 
@@ -290,7 +319,7 @@ export class ControlHost {
     if (level > 0) void this.#noteRates();
     const { actions, moves: changes, reason } = change;
     const event = { level, atMs, actions, changes, changed: changes.length, reason };
-    this.#report({ kind: 'event', event: { name: change.kind, event } });
+    this.#announce({ name: change.kind, event });
   }
 
   async #noteRates(): Promise<void> {
@@ -300,6 +329,10 @@ export class ControlHost {
     } catch {
       // The actors are being restarted; the next round is soon.
     }
+  }
+
+  #announce(event: ControlEvent): void {
+    this.#report({ kind: 'event', event });
   }
 
   #report(report: Report): void {

@@ -34,8 +34,10 @@ export interface RuntimeEvents {
   readonly 'circuit-closed': Told<'circuit-closed'>;
   /** A new configuration is in force in every thread. */
   readonly config: { readonly version: number };
-  /** An attached thread has ended, or left. */
-  readonly 'thread-ended': { readonly threads: number };
+  /** A thread has attached, and is watched. `threads` are attached now. */
+  readonly 'thread-attached': { readonly threads: number; readonly threadId: number };
+  /** An attached thread has ended, or left. `threadId` null: it had not said, or nobody watched it any more. */
+  readonly 'thread-ended': { readonly threads: number; readonly threadId: number | null };
   /** The control thread has died and its successor has taken over; limits in force were not touched. `reason`: '' when it just ended. */
   readonly 'control-restart': {
     readonly generation: number;
@@ -45,6 +47,26 @@ export interface RuntimeEvents {
   };
   /** Shared WebAssembly memory was refused: the slower `Atomics` kernel is in use. */
   readonly 'kernel-fallback': { readonly reason: string };
+  /** `calls` went through uncounted and unlimited: there was no room for another pair. At most once a minute. */
+  readonly 'directory-full': {
+    readonly used: number;
+    readonly capacity: number;
+    readonly calls: number;
+  };
+  /** `failures` counted for nothing: there was no room for another unhealthy address. At most once a minute. */
+  readonly 'addresses-full': { readonly failures: number };
+  /** The control thread does not keep up: of `records`, `busy` lose nothing, `other` may be events. At most once a minute. */
+  readonly 'ring-drops': {
+    readonly records: number;
+    readonly busy: number;
+    readonly other: number;
+  };
+  /** Calls were refused for want of permits, in the host-level limit or the limit of a table. At most once a minute each. */
+  readonly 'calls-refused': {
+    readonly rpc: string;
+    readonly stage: 'host' | 'table';
+    readonly refused: number;
+  };
   readonly closed: Record<string, never>;
 }
 
@@ -58,9 +80,14 @@ const NAMES: { readonly [Name in RuntimeEventName]: true } = {
   'circuit-half-open': true,
   'circuit-closed': true,
   config: true,
+  'thread-attached': true,
   'thread-ended': true,
   'control-restart': true,
   'kernel-fallback': true,
+  'directory-full': true,
+  'addresses-full': true,
+  'ring-drops': true,
+  'calls-refused': true,
   closed: true,
 };
 

@@ -7,8 +7,10 @@ import type { Notice, Offer, Probe, Reply, Request } from './messages.js';
 import type { ClaimedPlace, ThreadRegistry } from './thread-registry.js';
 
 export interface WatchHandlers {
-  /** A thread has ended, or left; its place is still claimed. */
-  ended(place: ClaimedPlace): void;
+  /** A thread that no control thread has watched before is watched from now on. */
+  attached(threadId: number | null): void;
+  /** A thread has ended, or left; its place is still claimed. `threadId` null: it has not said. */
+  ended(place: ClaimedPlace, threadId: number | null): void;
   request(request: Request, answer: (reply: Reply) => void): void;
 }
 
@@ -48,10 +50,14 @@ export class ThreadWatch {
     port.on('close', () => {
       if (this.#ports.get(index)?.port !== port) return;
       this.#ports.delete(index);
-      this.#handlers.ended({ index, claim });
+      this.#handlers.ended({ index, claim }, threadId);
     });
+    const threadId = this.#registry.ownerOf(index) ?? null;
     this.#ports.set(index, { claim, port });
+    // A successor watches anew whom its predecessor has greeted.
+    const isNew = this.#registry.watchedBy(index) === 0;
     this.#registry.watch(index, this.#generation);
+    if (isNew) this.#handlers.attached(threadId);
     port.postMessage({ kind: 'watched' } satisfies Notice);
   }
 
@@ -85,13 +91,13 @@ export class ThreadWatch {
     postMessageToThread(owner, probe, [], PROBE_TIMEOUT_MS).catch((error: { code?: string }) => {
       // No such thread. A time-out is a thread that is busy.
       if (error.code !== 'ERR_WORKER_MESSAGING_FAILED' || this.#watches(index)) return;
-      this.#handlers.ended({ index, claim });
+      this.#handlers.ended({ index, claim }, owner);
     });
   }
 
   #giveUpUnnamed(index: number, claim: number, nowMs: number): void {
     const known = this.#unnamed.get(index);
     if (known?.claim !== claim) this.#unnamed.set(index, { claim, sinceMs: nowMs });
-    else if (nowMs - known.sinceMs >= UNNAMED_MS) this.#handlers.ended({ index, claim });
+    else if (nowMs - known.sinceMs >= UNNAMED_MS) this.#handlers.ended({ index, claim }, null);
   }
 }
