@@ -1,0 +1,49 @@
+import type { CircuitSnapshot } from '../../../../../workers/snapshot.js';
+import type { RecordedEvent } from '../../../../../workers/state/runtime-state.js';
+
+export interface CircuitRow extends CircuitSnapshot {
+  /** Of its last opening; undefined: not known. */
+  readonly reason: string | undefined;
+  readonly openedMs: number | undefined;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  failures: 'calls failed',
+  'probe-failed': 'probe failed',
+  'probe-lost': 'probe did not answer',
+  'by-hand': 'opened by hand',
+};
+const ORDER = { open: 0, half_open: 1, closed: 2 } as const;
+
+export function openReason(reason: string): string {
+  return REASONS[reason] ?? reason;
+}
+
+/** Open ones first, then what fails most. @param events oldest first. */
+export function circuitRows(
+  circuits: readonly CircuitSnapshot[],
+  events: readonly RecordedEvent[],
+): CircuitRow[] {
+  const openings = new Map<string, { readonly reason: string; readonly atMs: number }>();
+  for (const { name, event } of events) {
+    if (name === 'circuit-open') openings.set(event.address, event);
+    else if (name === 'circuit-closed') openings.delete(event.address);
+  }
+  return circuits
+    .map((circuit) => {
+      const opening = openings.get(circuit.address);
+      const byHand = circuit.isolated ? 'by-hand' : undefined;
+      const reason = byHand ?? opening?.reason;
+      return {
+        ...circuit,
+        reason: reason === undefined ? undefined : openReason(reason),
+        openedMs: opening?.atMs,
+      };
+    })
+    .sort(
+      (a, b) =>
+        ORDER[a.state] - ORDER[b.state] ||
+        b.consecutiveFailures - a.consecutiveFailures ||
+        (a.address < b.address ? -1 : 1),
+    );
+}
