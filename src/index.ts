@@ -1,6 +1,7 @@
 export type { LimitAction } from './actors/throttle/limit-action.js';
 export type { LimitMove } from './actors/throttle/limit-move.js';
 export type { ThrottleReason } from './actors/throttle/throttle-reason.js';
+export { createRuntime } from './create-runtime.js';
 export type { CircuitView } from './shared/breaker/circuit-view.js';
 export { classifyByError } from './shared/classify-by-error.js';
 export {
@@ -38,6 +39,12 @@ export type { TableKey } from './shared/table-key.js';
 export type { HintedVerdict, RetriableKind, Verdict, VerdictKind } from './shared/verdict.js';
 export type { AddressBreaker, BreakerPermit } from './workers/address-breaker.js';
 export { type Admin, connectAdmin } from './workers/admin.js';
+export type {
+  AdminListenOptions,
+  AdminServer,
+  AdminStore,
+  RuntimeAdmin,
+} from './workers/admin-servers.js';
 export { type AttachOptions, attach } from './workers/attach.js';
 export type { AttemptContext } from './workers/attempt-scope.js';
 export type { CallOptions, CallRetry } from './workers/call-options.js';
@@ -57,8 +64,9 @@ export type {
   PeerReadOptions,
 } from './workers/peer-read-options.js';
 export type { RpcLimiter } from './workers/rpc-limiter.js';
-export { type CloseOptions, createRuntime, type Runtime } from './workers/runtime.js';
+export type { CloseOptions, Runtime } from './workers/runtime.js';
 export type { RuntimeEventName, RuntimeEvents, ThrottleChange } from './workers/runtime-events.js';
+export type { RuntimeHealth } from './workers/runtime-health.js';
 export type { RuntimeSnapshot } from './workers/snapshot.js';
 export type {
   RecordedEvent,

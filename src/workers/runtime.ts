@@ -6,6 +6,12 @@ import { type Arena, createArena } from '../shared/arena.js';
 import { RuntimeClosedError } from '../shared/errors.js';
 import { HEADER } from '../shared/layout.js';
 import { serveAdmin } from './admin.js';
+import {
+  type AdminListenOptions,
+  type AdminServer,
+  AdminServers,
+  type RuntimeAdmin,
+} from './admin-servers.js';
 import { applyConfig } from './apply-config.js';
 import { attach, attachedGate } from './attach.js';
 import { type Clock, clockEpoch, createClock } from './clock.js';
@@ -18,6 +24,7 @@ import type { Gate } from './gate.js';
 import { HANDLE_VERSION, type RuntimeHandle } from './handle.js';
 import { RpcTable } from './rpc-table.js';
 import type { RuntimeEventName, RuntimeEvents } from './runtime-events.js';
+import type { RuntimeHealth } from './runtime-health.js';
 import type { RuntimeSnapshot } from './snapshot.js';
 import { createSnapshotReader, type SnapshotReader } from './snapshot-reader.js';
 import { Chronicle } from './state/chronicle.js';
@@ -33,12 +40,14 @@ export interface CloseOptions {
 
 const DRAIN_POLL_MS = 5;
 
-/**
- * Starts a runtime: checks the options, lays out the arena, starts the control thread. Threads that are started from now
- * on find it with `attach()`.
- * @throws (rejects) ConfigError, before anything has been started.
- */
-export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+/** Starts an admin server of a runtime; an adapter knows how. */
+export type ListenAdmin = (runtime: Runtime, options: AdminListenOptions) => Promise<AdminServer>;
+
+/** What `createRuntime` does. @throws (rejects) ConfigError, before anything has been started. */
+export async function startRuntime(
+  options: RuntimeOptions,
+  listenAdmin: ListenAdmin,
+): Promise<Runtime> {
   const cores = availableParallelism();
   // Before any effect: what cannot be cloned is refused, and what the caller changes later is not ours.
   const given = cloneOptions(options);
@@ -82,6 +91,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     chronicle,
     startedAt,
     options: given,
+    listenAdmin,
   });
   if (fallback !== undefined) {
     const event: RuntimeEvents['kernel-fallback'] = { reason: fallback.message };
@@ -100,11 +110,15 @@ interface RuntimeParts {
   /** Wall clock at the epoch. */
   readonly startedAt: Date;
   readonly options: RuntimeOptions;
+  readonly listenAdmin: ListenAdmin;
 }
 
-/** One per process, as a rule; made by {@link createRuntime}. Does not keep the process alive. */
+/** One per process, as a rule; made by `createRuntime`. Does not keep the process alive. */
 export class Runtime {
+  /** HTTP servers that show the runtime and change its configuration; there is none until one is asked for. */
+  readonly admin: RuntimeAdmin;
   readonly #parts: RuntimeParts;
+  readonly #adminServers: AdminServers;
   readonly #snapshots: SnapshotReader;
   readonly #ports = new Set<MessagePort>();
   readonly #listen = (): void => undefined;
@@ -115,6 +129,8 @@ export class Runtime {
     const { arena, handle, clock } = parts;
     this.#parts = parts;
     this.#snapshots = createSnapshotReader(arena, new RpcTable(arena), clock);
+    this.#adminServers = new AdminServers((options) => parts.listenAdmin(this, options));
+    this.admin = { listen: (options) => this.#adminServers.listen(options) };
     leaveHandle(handle);
     // Being listened to is what tells a probe that the owner is alive.
     process.on('workerMessage', this.#listen);
@@ -129,6 +145,13 @@ export class Runtime {
   get gate(): Gate {
     if (this.#closing !== undefined) throw new RuntimeClosedError();
     return attach(this.#parts.handle);
+  }
+
+  /** Whether decisions are made; what is in force stays so either way. */
+  get health(): RuntimeHealth {
+    if (this.#closing !== undefined) return 'closing';
+    const controlThread = Atomics.load(this.#parts.arena.i32, HEADER.CONTROL_THREAD >>> 2);
+    return controlThread === 0 ? 'no-control-thread' : 'ok';
   }
 
   /** The configuration in force: all options, resolved, frozen. */
@@ -246,10 +269,13 @@ export class Runtime {
     // Those who block their thread end now: nobody could wake them later.
     Atomics.notify(arena.i32, HEADER.CHANGES >>> 2);
     withdrawHandle(handle);
+    this.#adminServers.refuse();
     const deadline = performance.now() + deadlineMs;
     while (this.#snapshots.active() > 0 && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
     }
+    // Until here they have told that the runtime is closing.
+    await this.#adminServers.close();
     await control.close();
     for (const port of this.#ports) port.close();
     attachedGate(handle)?.closeNow();
