@@ -8,8 +8,8 @@ export interface FeedOptions {
   readonly token: () => string | undefined;
   /** The number of the last event that is known, 0 for none. */
   readonly lastSeq: () => number;
-  /** @returns false: the state is of another backend than the events that were asked for. */
-  readonly state: (state: RuntimeState) => boolean;
+  /** The first of a stream is whole, those after it tell what has changed since. */
+  readonly state: (state: RuntimeState) => void;
   readonly record: (event: RecordedEvent) => void;
   readonly link: (kind: Link['kind']) => void;
 }
@@ -112,7 +112,7 @@ export class Feed {
               listen();
               this.#options.link('stream');
             }
-            if (!this.#options.state(JSON.parse(data)) && last !== 0) return 'again';
+            this.#options.state(JSON.parse(data));
           }
         }
       }

@@ -28,11 +28,10 @@ const feed = new Feed({
   token: keptToken,
   lastSeq: () => board.lastSeq,
   state(state) {
-    const { changed } = board.apply(state);
+    board.apply(state);
     link = { ...link, updatedMs: Date.now() };
     if (board.historyBehind) void feed.refresh();
     draw();
-    return !changed;
   },
   record(event) {
     board.record(event);

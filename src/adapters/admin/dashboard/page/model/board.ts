@@ -82,9 +82,8 @@ export class Board {
   /**
    * Takes over a state. One of another runtime begins everything anew; one that is older than what is shown is left out.
    * Its events and history may be those since the last one, or all.
-   * @returns whether the backend is another one than before.
    */
-  apply(state: RuntimeState): { readonly changed: boolean } {
+  apply(state: RuntimeState): void {
     const before = this.#state;
     const changed = before !== undefined && before.runtimeId !== state.runtimeId;
     if (changed) this.#forget();
@@ -97,18 +96,16 @@ export class Board {
       this.#level.push(record.atMs, record.level);
       this.#pairs.tell(record);
     }
-    if (!first && state.atMs <= before.atMs) return { changed };
+    if (!first && state.atMs <= before.atMs) return;
     this.#measure(first ? undefined : before, state);
     this.#state = state;
     this.#throttled = [...state.throttled].sort(bySeverity);
-    return { changed };
   }
 
   record(event: RecordedEvent): void {
     this.#events = merged(this.#events, [event]);
-    const { name, atMs } = event;
-    if (name !== 'upgrade' && name !== 'downgrade' && name !== 'lifted') return;
-    this.#untoldMs = Math.max(this.#untoldMs, event.event.atMs ?? atMs);
+    if (event.name !== 'upgrade' && event.name !== 'downgrade' && event.name !== 'lifted') return;
+    this.#untoldMs = Math.max(this.#untoldMs, event.event.atMs);
   }
 
   #measure(before: RuntimeState | undefined, after: RuntimeState): void {

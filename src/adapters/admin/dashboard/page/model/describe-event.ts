@@ -41,8 +41,16 @@ export function describeEvent({ name, event }: RecordedEvent, formats: Formats):
       return { tone: 'good', text: `${event.address}: ${CLOSED[event.reason] ?? event.reason}` };
     case 'config':
       return { tone: 'quiet', text: `version ${event.version} in force` };
+    case 'thread-attached':
+      return {
+        tone: 'quiet',
+        text: `thread ${event.threadId}, ${event.threads} attached now`,
+      };
     case 'thread-ended':
-      return { tone: 'quiet', text: `${event.threads} threads left` };
+      return {
+        tone: 'quiet',
+        text: `${event.threadId === null ? 'a thread' : `thread ${event.threadId}`}, ${event.threads} attached now`,
+      };
     case 'control-restart': {
       const reason = event.reason === '' ? '' : `: ${event.reason}`;
       return { tone: 'warn', text: `control thread ${event.generation} has taken over${reason}` };
@@ -51,7 +59,25 @@ export function describeEvent({ name, event }: RecordedEvent, formats: Formats):
       return { tone: 'warn', text: event.reason };
     case 'closed':
       return { tone: 'quiet', text: 'the runtime has been closed' };
+    case 'directory-full':
+      return {
+        tone: 'warn',
+        text: `${event.calls} calls went through uncounted: all ${event.capacity} pairs are in use`,
+      };
+    case 'addresses-full':
+      return { tone: 'warn', text: `no room for ${event.failures} failures of further addresses` };
+    case 'ring-drops':
+      return { tone: 'warn', text: `the control thread is behind by ${event.records} records` };
+    case 'calls-refused': {
+      const limit = event.stage === 'host' ? 'host-level limit' : 'limits of tables';
+      return { tone: 'bad', text: `${event.rpc}: ${limit} refused ${event.refused} calls` };
+    }
     default:
-      return { tone: 'quiet', text: JSON.stringify(event) };
+      return unknownEvent(event);
   }
+}
+
+/** Each known kind has its words; the page of an older tab may meet a newer backend. */
+function unknownEvent(event: never): EventLine {
+  return { tone: 'quiet', text: JSON.stringify(event) };
 }

@@ -15,6 +15,8 @@ export interface Headline {
 
 /** Stores slow their writers before they refuse them at 1. */
 const HIGH_PRESSURE = 0.8;
+/** It gives a sign of life once a second. */
+const SILENT_MS = 5000;
 
 /** What an operator has to know first, in words. */
 export function headline(board: Board, formats: Formats): Headline {
@@ -33,11 +35,19 @@ export function headline(board: Board, formats: Formats): Headline {
   }
   const pressure = highestPressure(state);
   if (pressure >= HIGH_PRESSURE) warn.push([`storage pressure ${formats.percent(pressure)}`]);
+  const silentMs = state.runtime?.controlSilentMs ?? 0;
+  if (silentMs > SILENT_MS) {
+    warn.push([`the control thread has been silent for ${formats.duration(silentMs)}`]);
+  }
   if (state.runtime?.conservation.ok === false) warn.push(['permits do not add up']);
 
   if (bad.length > 0) return { tone: 'bad', sentences: [...bad, ...warn] };
   if (warn.length > 0) return { tone: 'warn', sentences: warn };
-  return { tone: 'calm', sentences: [['All calm: no table is slowed, no circuit is open']] };
+  const calm =
+    state.runtime === null
+      ? `storage pressure is ${formats.percent(pressure)}`
+      : 'no table is slowed, no circuit is open';
+  return { tone: 'calm', sentences: [[`All calm: ${calm}`]] };
 }
 
 function slowed(

@@ -22,10 +22,11 @@ export class PairLines {
 
   /** Changes of the past, oldest first: lines begin where their limit began, also before the page was opened. */
   tell({ atMs, changes }: ThrottleRecord): void {
-    for (const { rpc, table, before, after } of changes) {
+    for (const { rpc, table, before, after, qps } of changes) {
       const line = this.#line(rpc, table);
       if (line.limit.last === undefined && before !== null) line.limit.push(atMs - 1, before);
       line.limit.push(atMs, after ?? 0);
+      if (qps !== null) line.qps.push(atMs, qps);
       line.throttled = after !== null;
       line.seenMs = Math.max(line.seenMs, atMs);
     }

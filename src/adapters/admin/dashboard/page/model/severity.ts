@@ -1,8 +1,8 @@
 import type { ThrottledPair } from '../../../../../workers/state/runtime-state.js';
 
-/** Share of its rate that a pair may still send, 0 to 1; of an unknown rate, what it asks for now stands in. */
+/** Share of its rate that a pair may still send, 0 to 1: of what it sent before, or of what it asks for now if that is more. */
 export function shareLeft({ qpsLimit, currentQps, qpsBefore }: ThrottledPair): number {
-  const before = Math.max(qpsBefore ?? currentQps, qpsLimit);
+  const before = Math.max(qpsBefore ?? 0, currentQps, qpsLimit);
   return before === 0 ? 1 : qpsLimit / before;
 }
 

@@ -1,5 +1,6 @@
 import type { KvBucketStats, KvTableStats } from '../../../../../workers/kv/kv-meters.js';
-import { type ClientWindow, clientWindows } from '../model/client-windows.js';
+import type { PressureSnapshot } from '../../../../../workers/snapshot.js';
+import { clientWindows } from '../model/client-windows.js';
 import { DataTable } from './data-table.js';
 import { el } from './dom.js';
 import { LineChart } from './line-chart.js';
@@ -19,7 +20,7 @@ interface BucketRow {
 }
 
 interface WindowRow {
-  readonly window: ClientWindow;
+  readonly window: PressureSnapshot;
   readonly scene: Scene;
 }
 
