@@ -29,7 +29,7 @@ import { isLive } from './directory/cell-life.js';
 import { DirectoryArena } from './directory/directory-arena.js';
 import { directoryLayout } from './directory/directory-layout.js';
 import { firstTable } from './directory/directory-phase.js';
-import { describeKey, KeyBlock, type KeyDescription } from './directory/key-block.js';
+import { KeyBlock, type KeyDescription, KeyReader } from './directory/key-block.js';
 import { SLOT_EMPTY, SLOT_SEALED, SLOT_TOMBSTONE, type SlotTable } from './directory/slot-table.js';
 
 /** Arena bytes per pair, everything included, that a directory of 128 pairs or more never exceeds. */
@@ -61,6 +61,7 @@ export interface DirectoryUse {
 export class KeyDirectory {
   readonly #arena: DirectoryArena;
   readonly #block: KeyBlock = new KeyBlock();
+  readonly #reader: KeyReader = new KeyReader();
   /** The slot at which the last walk ended. */
   #end = 0;
 
@@ -129,7 +130,7 @@ export class KeyDirectory {
 
   /** Key of a cell that is, or was in this turn, live. */
   describe(cell: number): KeyDescription {
-    return describeKey(this.#arena.atomics, this.#arena.words, cell / 4);
+    return this.#reader.read(this.#arena.atomics, this.#arena.words, cell / 4);
   }
 
   /**

@@ -67,8 +67,7 @@ export function bucketWords(views: WordViews, bucket: number): LimiterWords {
 }
 
 export function cellWords(views: WordViews, cell: number): LimiterWords {
-  const slot = (epoch: number): number =>
-    cell + CELL.SLOTS + (epoch & (CELL_SLOTS - 1)) * CELL_SLOT_BYTES;
+  const slot = (epoch: number): number => cellSlot(cell, epoch);
   const terms = (epoch: number): BookedTerms => {
     const packed = views.u64[slot(epoch) >>> 3] as bigint;
     const intervalNs = Number(packed & INTERVAL_MASK);
@@ -90,13 +89,21 @@ export function cellWords(views: WordViews, cell: number): LimiterWords {
 }
 
 /** Rate in force of a pair, 0 where nothing is limited: as `cellWords(views, cell).qps()`, for looking at many of them. */
-export function cellQps(views: WordViews, cell: number): number {
+export function cellQps({ u64, f64 }: WordViews, cell: number): number {
   // Most cells have no limit in any slot: look before reading on.
   for (let slot = 0; slot < CELL_SLOTS; slot++) {
-    const terms = views.u64[(cell + CELL.SLOTS + slot * CELL_SLOT_BYTES) >>> 3] as bigint;
-    if ((terms & INTERVAL_MASK) !== 0n) return cellWords(views, cell).qps();
+    const terms = u64[cellSlot(cell, slot) >>> 3] as bigint;
+    if ((terms & INTERVAL_MASK) === 0n) continue;
+    const epoch = Number(Atomics.load(u64, (cell + CELL.WORD) >>> 3) >> EPOCH_SHIFT);
+    const inForce = cellSlot(cell, epoch);
+    const isLimited = ((u64[inForce >>> 3] as bigint) & INTERVAL_MASK) !== 0n;
+    return isLimited ? (f64[(inForce + 8) >>> 3] as number) : 0;
   }
   return 0;
+}
+
+function cellSlot(cell: number, epoch: number): number {
+  return cell + CELL.SLOTS + (epoch & (CELL_SLOTS - 1)) * CELL_SLOT_BYTES;
 }
 
 /** The booking that a reservation has just left in the thread's scratch words. */

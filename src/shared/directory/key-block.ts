@@ -81,20 +81,23 @@ export interface KeyDescription {
   readonly hashed: boolean;
 }
 
-export function describeKey(
-  atomics: ArenaAtomics,
-  words: Int32Array,
-  cell: number,
-): KeyDescription {
-  const meta = atomics.load(words, cell + META);
-  const hashed = ((meta >>> 16) & HASHED_KEY) !== 0;
-  const length = (meta >>> 16) & ~HASHED_KEY;
-  const key = new Int32Array(KEY_BYTES / 4);
-  for (let i = 0; i < (length + 3) >>> 2; i++) key[i] = atomics.load(words, cell + KEY + i);
-  const bytes = new Uint8Array(key.buffer);
-  const text = decodeText(bytes, hashed ? length - 16 : length);
-  const digest = hashed ? `~${hex(bytes.subarray(length - 16, length))}` : '';
-  return { space: meta & 0xffff, key: text + digest, hashed };
+/** Reads what cells say; a snapshot does so thousands of times, so one scratch serves all of them. */
+export class KeyReader {
+  readonly #bytes: Uint8Array = new Uint8Array(KEY_BYTES);
+  readonly #key: Int32Array = new Int32Array(this.#bytes.buffer);
+
+  /** Of the cell at word index `cell`, which is, or was in this turn, live. */
+  read(atomics: ArenaAtomics, words: Int32Array, cell: number): KeyDescription {
+    const meta = atomics.load(words, cell + META);
+    const hashed = ((meta >>> 16) & HASHED_KEY) !== 0;
+    const length = (meta >>> 16) & ~HASHED_KEY;
+    for (let i = 0; i < (length + 3) >>> 2; i++) {
+      this.#key[i] = atomics.load(words, cell + KEY + i);
+    }
+    const text = decodeText(this.#bytes, hashed ? length - 16 : length);
+    const digest = hashed ? `~${hex(this.#bytes.subarray(length - 16, length))}` : '';
+    return { space: meta & 0xffff, key: text + digest, hashed };
+  }
 }
 
 const hex = (bytes: Uint8Array): string =>
