@@ -36,7 +36,13 @@ export type {
 } from './shared/explanation.js';
 export type { RetryStop } from './shared/retry-policy.js';
 export type { TableKey } from './shared/table-key.js';
-export type { HintedVerdict, RetriableKind, Verdict, VerdictKind } from './shared/verdict.js';
+export type {
+  HintedVerdict,
+  PressedVerdict,
+  RetriableKind,
+  Verdict,
+  VerdictKind,
+} from './shared/verdict.js';
 export type { AddressBreaker, BreakerPermit } from './workers/address-breaker.js';
 export { type Admin, connectAdmin } from './workers/admin.js';
 export type {
@@ -47,6 +53,7 @@ export type {
 } from './workers/admin-servers.js';
 export { type AttachOptions, attach } from './workers/attach.js';
 export type { AttemptContext } from './workers/attempt-scope.js';
+export type { BucketPressure, PressureWaitOptions } from './workers/bucket-pressure.js';
 export type { CallOptions, CallRetry } from './workers/call-options.js';
 export type { ConfigPatch, RuntimeOptions, UpdateOptions } from './workers/config/options.js';
 export type { ResolvedConfig } from './workers/config/resolved-config.js';

@@ -12,6 +12,8 @@ export interface ArenaAtomics {
   add(words: BigUint64Array, index: number, value: bigint): bigint;
   or(words: Int32Array, index: number, value: number): number;
   and(words: Int32Array, index: number, value: number): number;
+  exchange(words: Int32Array, index: number, value: number): number;
+  exchange(words: BigUint64Array, index: number, value: bigint): bigint;
   compareExchange(words: Int32Array, index: number, expected: number, replacement: number): number;
   compareExchange(
     words: BigUint64Array,

@@ -37,7 +37,7 @@ export function isSpillwayError(error: unknown): error is SpillwayError {
 }
 
 /** Which part of admission said no. */
-export type Stage = 'host' | 'table' | 'queue';
+export type Stage = 'pressure' | 'host' | 'table' | 'queue';
 
 export interface RateLimitDetails {
   /** How long the caller would have had to wait, in ms; when to try again. */
@@ -45,6 +45,7 @@ export interface RateLimitDetails {
   readonly stage: Stage;
   readonly rpc?: string;
   readonly table?: string;
+  readonly bucket?: string;
 }
 
 /** The wait would be longer than `maxWaitMs`, or the queue is full. Nothing was taken. Retriable after `retryAfterMs`. */
@@ -53,6 +54,8 @@ export class RateLimitExceededError extends SpillwayError {
   readonly stage: Stage;
   readonly rpc: string | undefined;
   readonly table: string | undefined;
+  /** Whose pressure window is open, or whose queue is full. */
+  readonly bucket: string | undefined;
 
   constructor(message: string, details: RateLimitDetails, options?: ErrorOptions) {
     super('ERR_SPILLWAY_RATE_LIMIT_EXCEEDED', message, options);
@@ -60,6 +63,7 @@ export class RateLimitExceededError extends SpillwayError {
     this.stage = details.stage;
     this.rpc = details.rpc;
     this.table = details.table;
+    this.bucket = details.bucket;
   }
 }
 

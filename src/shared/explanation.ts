@@ -3,7 +3,7 @@ import type { RetryStop } from './retry-policy.js';
 import type { VerdictKind } from './verdict.js';
 
 /** What may hold or refuse an attempt, in the order in which it is asked. */
-export type StageName = 'table' | 'host' | 'circuit';
+export type StageName = 'pressure' | 'table' | 'host' | 'circuit';
 
 export interface StageExplanation {
   readonly stage: StageName;

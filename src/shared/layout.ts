@@ -19,13 +19,16 @@
  *   1408  i32  circuit epoch    see breaker/circuits.ts; on a line of its own, every call reads it. Any thread adds
  *   1472  f64 x 8  totals of the breaker's upkeep, see {@link CIRCUIT_TOTALS}. Control
  *   1536  f64 x 8  totals of the actors, see {@link ACTOR_TOTALS}. Control
+ *   1600  i32  pressure epoch   see pressure/pressure-windows.ts; calls with a bucket read it. Any thread adds
+ *   1604  i32  pressure eased   windows that became shorter while somebody may have waited. Any thread adds
  *   2048  rpc names   rpcs x 80: u8 length, u8 marks (control), 64 bytes of ASCII, written before the count
  *      -  buckets     rpcs x 2 x BUCKET_BYTES: in force, and shadow (dry run). Kernel
  *      -  waits       rpcs x 3 histograms: waits at the host bucket, at table limits, and what dry runs would have waited
+ *      -  pressure wait  one histogram: waits for the end of pressure windows, of all buckets
  *      -  threads     per place: header (64), scratch (64), counters of dry runs (64), counters of peer reads (64),
- *                     counters of circuits (64), rpcs x 2 x 64 counters (host, table), rpcs x 128 counters of calls, ring
+ *                     counters of circuits (64), counters of pressure (64), rpcs x 2 x 64 counters (host, table), rpcs x 128 counters of calls, ring
  *      -  quiescence  of the attached threads, see quiescence.ts
- *      -  directory   of (rpc, table) pairs
+ *      -  directory   of (rpc, table) pairs, and of buckets with a pressure window, see pressure/window-cells.ts
  *      -  circuits    of addresses, see breaker/circuit-memory.ts
  */
 
@@ -65,6 +68,8 @@ export const HEADER = {
   CIRCUIT_EPOCH: 1408,
   CIRCUIT_TOTALS: 1472,
   ACTOR_TOTALS: 1536,
+  PRESSURE_EPOCH: 1600,
+  PRESSURE_EASED: 1604,
 } as const;
 
 /** Within a settings block; f64 but for the flags, u32. Control. */
@@ -94,6 +99,7 @@ export const SETTINGS = {
   FAILURE_RATE: 176,
   WINDOW_MS: 184,
   MINIMUM_CALLS: 192,
+  MAX_THROTTLE_MS: 200,
 } as const;
 export const SETTINGS_BYTES = 256;
 
@@ -213,6 +219,19 @@ export const CIRCUIT_STATS = {
 } as const;
 export const CIRCUIT_STATS_BYTES = 64;
 
+/** A thread's counters of pressure windows, f64 each, written by that thread alone; control clears `WAITING` when it has died. */
+export const PRESSURE_STATS = {
+  /** Signals that opened, changed or lifted a window. */
+  SIGNALS: 0,
+  /** Signals of buckets that there was no room for. */
+  UNTRACKED: 8,
+  /** Calls that were refused because the window would have lasted longer than their patience. */
+  REFUSED: 16,
+  /** Calls that wait now. */
+  WAITING: 24,
+} as const;
+export const PRESSURE_STATS_BYTES = 64;
+
 export const NAME_BYTES = 80;
 export const RING_RECORDS = 256;
 export const HEADER_BYTES = 2048;
@@ -229,6 +248,8 @@ export interface Layout {
   /** The bucket in force, or the shadow of the dry run. */
   bucket(rpcId: number, shadow: boolean): number;
   waits(rpcId: number, kind: 'host' | 'table' | 'dryRun'): number;
+  /** Histogram of the waits for pressure windows. */
+  readonly pressureWait: number;
   thread(place: number): ThreadLayout;
 }
 
@@ -242,6 +263,8 @@ export interface ThreadLayout {
   readonly peers: number;
   /** See {@link CIRCUIT_STATS}. */
   readonly circuits: number;
+  /** See {@link PRESSURE_STATS}. */
+  readonly pressure: number;
   stats(rpcId: number, stage: 'host' | 'table'): number;
   /** See {@link CALL_STATS}. */
   calls(rpcId: number): number;
@@ -253,10 +276,12 @@ export function layOut(capacity: Capacity): Layout {
   const buckets = alignToLine(names + rpcs * NAME_BYTES);
   const waits = alignToLine(buckets + rpcs * 2 * BUCKET_BYTES);
   const histogram = alignToLine(histogramBytes());
-  const places = alignToLine(waits + rpcs * 3 * histogram);
+  const pressureWait = alignToLine(waits + rpcs * 3 * histogram);
+  const places = alignToLine(pressureWait + histogram);
   const peers = THREAD_HEADER_BYTES + SCRATCH_BYTES + STATS_BYTES;
   const circuitStats = peers + PEER_STATS_BYTES;
-  const stats = circuitStats + CIRCUIT_STATS_BYTES;
+  const pressureStats = circuitStats + CIRCUIT_STATS_BYTES;
+  const stats = pressureStats + PRESSURE_STATS_BYTES;
   const calls = stats + rpcs * 2 * STATS_BYTES;
   const ring = calls + rpcs * CALL_STATS_BYTES;
   const placeBytes = alignToLine(ring + ringBytes(RING_RECORDS));
@@ -273,6 +298,7 @@ export function layOut(capacity: Capacity): Layout {
     name: (rpcId) => names + rpcId * NAME_BYTES,
     bucket: (rpcId, shadow) => buckets + (rpcId * 2 + (shadow ? 1 : 0)) * BUCKET_BYTES,
     waits: (rpcId, kind) => waits + (rpcId * 3 + kinds[kind]) * histogram,
+    pressureWait,
     thread(place) {
       const header = places + place * placeBytes;
       return {
@@ -282,6 +308,7 @@ export function layOut(capacity: Capacity): Layout {
         ring: header + ring,
         peers: header + peers,
         circuits: header + circuitStats,
+        pressure: header + pressureStats,
         stats: (rpcId, stage) =>
           header + stats + (rpcId * 2 + (stage === 'host' ? 0 : 1)) * STATS_BYTES,
         calls: (rpcId) => header + calls + rpcId * CALL_STATS_BYTES,

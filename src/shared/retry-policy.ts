@@ -3,7 +3,13 @@
  * Backoff And Jitter", 2015): evenly spread from 0 to base x 2^(attempts so far - 1), capped. A hint of the downstream is
  * a lower bound, and the jitter comes on top, so that those who were told the same do not come back together.
  */
-import type { RetriableKind, Verdict, VerdictKind } from './verdict.js';
+import {
+  hintOf,
+  type RetriableKind,
+  type Verdict,
+  type VerdictKind,
+  verdictKind,
+} from './verdict.js';
 
 export interface RetryTerms {
   /** Attempts of one call, the first included; 1: no retries. */
@@ -39,11 +45,11 @@ export function decideRetry(
   terms: RetryTerms,
   random: number,
 ): RetryDecision {
-  const kind: VerdictKind = typeof verdict === 'string' ? verdict : verdict.kind;
+  const kind = verdictKind(verdict);
   if (!(terms.on as readonly VerdictKind[]).includes(kind))
     return { kind: 'stop', reason: 'verdict' };
   if (attempt >= terms.maxAttempts) return { kind: 'stop', reason: 'attempts' };
-  const hintMs = typeof verdict === 'string' ? 0 : verdict.retryAfterMs;
+  const hintMs = hintOf(verdict) ?? 0;
   if (hintMs > terms.maxRetryAfterMs) return { kind: 'stop', reason: 'hint' };
   const afterMs = hintMs + random * backoffBoundMs(attempt, terms);
   if (afterMs >= leftMs) return { kind: 'stop', reason: 'deadline' };

@@ -24,6 +24,11 @@ export interface PeerSettings {
   readonly connectRetries: number;
 }
 
+export interface PressureSettings {
+  /** A window's length at a pressure of 1, ms; 0: no windows. */
+  readonly maxThrottleMs: number;
+}
+
 export interface BreakerSettings extends BreakerParams {
   readonly enabled: boolean;
 }
@@ -40,6 +45,7 @@ export interface Settings {
   readonly retry: CallSettings;
   readonly peers: PeerSettings;
   readonly breaker: BreakerSettings;
+  readonly pressure: PressureSettings;
 }
 
 const BLOCKS = 4;
@@ -100,6 +106,7 @@ export function readSettings({ i32, f64 }: Arena): Settings {
         windowMs: number('WINDOW_MS'),
         minimumCalls: number('MINIMUM_CALLS'),
       },
+      pressure: { maxThrottleMs: number('MAX_THROTTLE_MS') },
     };
     if (Atomics.load(i32, INDEX) - index < BLOCKS - 1) return settings;
   }
@@ -137,6 +144,7 @@ export function writeSettings({ i32, f64 }: Arena, settings: Settings): void {
   put('FAILURE_RATE', breaker.failureRate);
   put('WINDOW_MS', breaker.windowMs);
   put('MINIMUM_CALLS', breaker.minimumCalls);
+  put('MAX_THROTTLE_MS', settings.pressure.maxThrottleMs);
   i32[(block + SETTINGS.FLAGS) >>> 2] =
     (settings.host ? FLAG.HOST : 0) |
     (settings.hostDryRun ? FLAG.HOST_DRY_RUN : 0) |

@@ -15,6 +15,8 @@ export interface Admitted {
   readonly table: TableKey | undefined;
   /** The peer as the caller gave it. */
   readonly address: string | undefined;
+  /** Of the downstream, whose pressure window the call heeds; undefined: of none. */
+  readonly bucket?: string | undefined;
   readonly weight: number;
   readonly signal: AbortSignal | undefined;
   /** Of the RPC type, where it is known already. */

@@ -23,7 +23,7 @@ export function applyConfig(
   cores: number,
   nowNs: number,
 ): void {
-  const { host, tables, waiting, retry, peers, breaker } = config;
+  const { host, tables, waiting, retry, peers, breaker, pressure } = config;
   const limits = hostLimits({ ...config, host: { ...host, enabled: true } }, cores);
   publishRpcNames(
     arena,
@@ -52,6 +52,7 @@ export function applyConfig(
     retry,
     peers,
     breaker,
+    pressure,
   });
 }
 

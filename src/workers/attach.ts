@@ -18,6 +18,7 @@ import { TableStage } from './table-stage.js';
 import { ThreadCircuits } from './thread-circuits.js';
 import { ThreadClassifier } from './thread-classifier.js';
 import { nodeTimers, ThreadContext } from './thread-context.js';
+import { ThreadPressure } from './thread-pressure.js';
 import { ThreadRegistry } from './thread-registry.js';
 
 export interface AttachOptions {
@@ -107,6 +108,7 @@ function join(handle: RuntimeHandle, classifier: ThreadClassifier, forget: () =>
     rpcs,
     tables,
     circuits,
+    pressure: new ThreadPressure(thread, directory, ring),
     busy: new BusyReports(thread, ring),
     link: { request: (body) => link.request(body) },
     detach,

@@ -9,7 +9,7 @@ import {
   RuntimeClosedError,
 } from '../shared/errors.js';
 import { decideRetry } from '../shared/retry-policy.js';
-import type { Verdict } from '../shared/verdict.js';
+import { type Verdict, verdictKind } from '../shared/verdict.js';
 import { type EndedAttempt, withCause } from './attempt-run.js';
 import type { Bound } from './attempt-scope.js';
 import type { CallLine } from './call-line.js';
@@ -107,7 +107,7 @@ export class CallCourse<T> {
       this.#line.account.count('CLASSIFIER_FAULTS');
       return undefined;
     }
-    if (verdict === 'success' || this.#call.signal?.aborted === true) return undefined;
+    if (verdictKind(verdict) === 'success' || this.#call.signal?.aborted === true) return undefined;
     return this.#retry(verdict, random);
   }
 
@@ -148,9 +148,4 @@ export class CallCourse<T> {
       why === undefined ? undefined : { cause: why },
     );
   }
-}
-
-/** When the downstream said to come back, ms. */
-export function hintOf(verdict: Verdict): number | undefined {
-  return typeof verdict === 'string' ? undefined : verdict.retryAfterMs;
 }

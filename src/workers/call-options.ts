@@ -5,6 +5,7 @@ import type { Settings } from '../shared/settings.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
 import type { RetriableKind } from '../shared/verdict.js';
 import type { Admitted } from './admission.js';
+import { checkBucket } from './bucket-pressure.js';
 import type { HostLimiter } from './host-limiter.js';
 import { checkKnown } from './known-options.js';
 import type { Classifier } from './outcome.js';
@@ -17,6 +18,11 @@ export interface CallOptions<T = unknown> {
   readonly table?: TableKey;
   /** Peer that the call goes to: has a circuit breaker. */
   readonly address?: string;
+  /**
+   * Part of the downstream that reports its pressure on its own: each attempt leaves it alone while its window is open, and a
+   * pressure that a verdict carries is its own. See `gate.pressure`. Default: none.
+   */
+  readonly bucket?: string;
   /** Permits of the host-level limit that each attempt takes, an integer >= 1. Default 1. */
   readonly weight?: number;
   /** The caller's own abort. Ends a wait or a backoff at once; reaches the attempt, which ends by itself. */
@@ -71,6 +77,7 @@ const CALL_OPTIONS: ReadonlySet<string> = new Set<keyof CallOptions>([
   'rpc',
   'table',
   'address',
+  'bucket',
   'weight',
   'signal',
   'maxWaitMs',
@@ -110,6 +117,7 @@ export function planCall(
   const { attemptTimeoutMs, deadlineMs, explain } = options;
   const table = options.table ?? undefined;
   const address = options.address ?? undefined;
+  const bucket = options.bucket ?? undefined;
   if (classify !== undefined && typeof classify !== 'function')
     throw new TypeError(`classify must be a function, got ${describeValue(classify)}`);
   if (onRetry !== undefined && typeof onRetry !== 'function')
@@ -120,12 +128,14 @@ export function planCall(
     throw new TypeError(
       `address must be a string that names a peer, got ${describeValue(address)}`,
     );
+  if (bucket !== undefined) checkBucket(bucket);
   if (explain !== undefined && typeof explain !== 'boolean')
     throw new TypeError(`explain must be true or false, got ${describeValue(explain)}`);
   return {
     rpc,
     table,
     address,
+    bucket,
     weight: weight === undefined ? 1 : checkWeight(weight, 'weight'),
     signal: checkSignal(options.signal),
     limiter,
@@ -145,6 +155,7 @@ function isCallOption(name: string): boolean {
     case 'rpc':
     case 'table':
     case 'address':
+    case 'bucket':
     case 'weight':
     case 'signal':
     case 'maxWaitMs':

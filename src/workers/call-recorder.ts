@@ -1,5 +1,5 @@
 /** Writes down what becomes of a call that wants to be explained. */
-import { isSpillwayError } from '../shared/errors.js';
+import { isSpillwayError, type Stage } from '../shared/errors.js';
 import type {
   AttemptExplanation,
   Explanation,
@@ -97,7 +97,7 @@ function explainRefusal(error: unknown, signal: AbortSignal | undefined): Refusa
   if (signal?.aborted === true && error === signal.reason) return { by: 'signal', reason };
   const { code, stage, retryAfterMs } = (isSpillwayError(error) ? error : {}) as {
     code?: string;
-    stage?: 'host' | 'table' | 'queue';
+    stage?: Stage;
     retryAfterMs?: number;
   };
   const hint = typeof retryAfterMs === 'number' ? { retryAfterMs } : {};

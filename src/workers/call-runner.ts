@@ -5,10 +5,16 @@ import { RuntimeClosedError } from '../shared/errors.js';
 import type { Explained } from '../shared/explanation.js';
 import { THREAD } from '../shared/layout.js';
 import { describeValue } from '../shared/quota.js';
-import { type VerdictKind, verdictKind } from '../shared/verdict.js';
+import {
+  hintOf,
+  pressureOf,
+  type Verdict,
+  type VerdictKind,
+  verdictKind,
+} from '../shared/verdict.js';
 import { type AdmissionStage, admit } from './admission.js';
 import { type Attempt, type EndedAttempt, judge, runAttempt } from './attempt-run.js';
-import { CallCourse, hintOf } from './call-course.js';
+import { CallCourse } from './call-course.js';
 import type { CallLine } from './call-line.js';
 import { type CallOptions, type PlannedCall, planCall, rpcOf } from './call-options.js';
 import { CallRecorder } from './call-recorder.js';
@@ -22,6 +28,10 @@ import type { ThreadContext } from './thread-context.js';
 export interface CallRunnerParts {
   readonly thread: ThreadContext;
   readonly stages: readonly AdmissionStage[];
+  /** Stands before the others for calls with a bucket; the rest do not even ask it. */
+  readonly pressureStage: AdmissionStage;
+  /** What a peer has reported for a bucket. */
+  readonly onPressure: (bucket: string, pressure: number) => void;
   /** @throws UnknownRpcError, RuntimeClosedError. */
   readonly lineOf: (rpc: string) => CallLine;
   readonly classifier: Pick<ThreadClassifier, 'own'>;
@@ -41,11 +51,13 @@ export class CallRunner {
   readonly #parts: CallRunnerParts;
   readonly #active: number;
   readonly #pauses: Pauses;
+  readonly #pressedStages: readonly AdmissionStage[];
 
   constructor(parts: CallRunnerParts) {
     this.#parts = parts;
     this.#active = parts.thread.place.header + THREAD.ACTIVE;
     this.#pauses = new Pauses(parts.thread);
+    this.#pressedStages = [parts.pressureStage, ...parts.stages];
   }
 
   /**
@@ -53,7 +65,7 @@ export class CallRunner {
    * frame; everything else goes the long way.
    */
   async run<T>(options: CallOptions<T>, attempt: Attempt<T>): Promise<T | Explained<T>> {
-    const { thread, stages, lineOf, classifier } = this.#parts;
+    const { thread, lineOf, classifier } = this.#parts;
     const settings = thread.settings();
     const line = lineOf(rpcOf(options));
     const call = planCall(options, settings, line.limiter);
@@ -70,7 +82,7 @@ export class CallRunner {
       if (call.attemptTimeoutMs !== 0 || call.deadlineMs !== 0)
         return await this.#attempts({ call, line, attempt, classify });
       signal?.throwIfAborted();
-      const taken = admit(stages, call, call.maxWaitMs);
+      const taken = admit(this.#stagesOf(call), call, call.maxWaitMs);
       if (taken instanceof Promise)
         return await this.#attempts({ call, line, attempt, classify }, taken);
       spendAll(taken);
@@ -92,8 +104,10 @@ export class CallRunner {
         outcome = { ok: true, value: value as T };
       }
       const ended = judge(outcome, classify, signal);
-      this.#settle(line, taken, verdictKind(ended.verdict));
-      if (ended.verdict === 'success' && outcome.ok) return outcome.value;
+      const kind = verdictKind(ended.verdict);
+      this.#settle(line, taken, kind);
+      if (call.bucket !== undefined) this.#notePressure(call.bucket, ended.verdict);
+      if (kind === 'success' && outcome.ok) return outcome.value;
       return await this.#attempts({ call, line, attempt, classify }, ended);
     } finally {
       thread.count(this.#active, -1);
@@ -153,13 +167,13 @@ export class CallRunner {
     begun: Promise<Taken | undefined> | undefined,
     recorder: CallRecorder | undefined,
   ): Promise<EndedAttempt<T>> {
-    const { thread, stages } = this.#parts;
+    const { thread } = this.#parts;
     let taken: Taken | undefined;
     try {
       recorder?.admitting(course.attempt, thread.settings().version);
       call.signal?.throwIfAborted();
       const passed = recorder?.passed.bind(recorder);
-      const entering = begun ?? admit(stages, call, course.patienceMs(), passed);
+      const entering = begun ?? admit(this.#stagesOf(call), call, course.patienceMs(), passed);
       taken = entering instanceof Promise ? await entering : entering;
       course.admitted(taken);
     } catch (error) {
@@ -181,8 +195,18 @@ export class CallRunner {
     });
     const kind = verdictKind(ended.verdict);
     this.#settle(line, taken, kind);
+    if (call.bucket !== undefined) this.#notePressure(call.bucket, ended.verdict);
     recorder?.ended(kind, hintOf(ended.verdict));
     return ended;
+  }
+
+  #stagesOf({ bucket }: PlannedCall): readonly AdmissionStage[] {
+    return bucket === undefined ? this.#parts.stages : this.#pressedStages;
+  }
+
+  #notePressure(bucket: string, verdict: Verdict): void {
+    const pressure = pressureOf(verdict);
+    if (pressure !== undefined) this.#parts.onPressure(bucket, pressure);
   }
 
   #settle(line: CallLine, taken: Taken | undefined, verdict: VerdictKind): void {

@@ -9,6 +9,7 @@ import { STATE_WORD } from '../shared/kernel/port.js';
 import { describeValue } from '../shared/quota.js';
 import { AddressBreaker } from './address-breaker.js';
 import type { Attempt } from './attempt-run.js';
+import { BucketPressure } from './bucket-pressure.js';
 import type { BusyReports } from './busy-reports.js';
 import { CallAccount } from './call-account.js';
 import { CallLine } from './call-line.js';
@@ -28,18 +29,21 @@ import type {
   PeerReadOptions,
 } from './peer-read-options.js';
 import { PeerReader } from './peer-reader.js';
+import { PressureStage } from './pressure-stage.js';
 import { RpcLimiter } from './rpc-limiter.js';
 import type { RpcTable } from './rpc-table.js';
 import type { TableStage } from './table-stage.js';
 import type { ThreadCircuits } from './thread-circuits.js';
 import type { ThreadClassifier } from './thread-classifier.js';
 import type { ThreadContext } from './thread-context.js';
+import type { ThreadPressure } from './thread-pressure.js';
 
 export interface GateParts {
   readonly thread: ThreadContext;
   readonly rpcs: RpcTable;
   readonly tables: TableStage;
   readonly circuits: ThreadCircuits;
+  readonly pressure: ThreadPressure;
   readonly busy: BusyReports;
   readonly link: Pick<ControlLink, 'request'>;
   readonly detach: () => void;
@@ -59,13 +63,21 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts;
-    const { thread, circuits, classifier, random = Math.random } = parts;
+    const { thread, circuits, pressure, classifier, random = Math.random } = parts;
     const { classify } = classifier;
     const circuitStage = new CircuitStage(circuits);
     const stages = [parts.tables, new HostStage((rpc) => this.#limiter(rpc)), circuitStage];
     const lineOf = (rpc: string): CallLine => this.#line(rpc);
     const isClosed = (): boolean => this.#isClosed();
-    this.#calls = new CallRunner({ thread, stages, lineOf, classifier, random });
+    this.#calls = new CallRunner({
+      thread,
+      stages,
+      pressureStage: new PressureStage(pressure),
+      onPressure: (bucket, reported) => pressure.report(pressure.place(bucket), reported),
+      lineOf,
+      classifier,
+      random,
+    });
     this.#peers = new PeerReader({
       thread,
       circuits,
@@ -110,7 +122,7 @@ export class Gate {
   }
 
   /**
-   * Takes `attempt` through all stages and runs it: table limit, host-level limit, circuit, attempt, classify, record; and
+   * Takes `attempt` through all stages and runs it: pressure window, table limit, host-level limit, circuit, attempt, classify, record; and
    * again, as far as `retry` allows it, the stages included. What an earlier stage took is given back when a later one
    * refuses. Resolves and rejects as the last attempt does.
    * @throws (rejects) RateLimitExceededError when a stage would hold it longer than `maxWaitMs`; CircuitOpenError;
@@ -129,6 +141,16 @@ export class Gate {
   /** The circuit of one peer, however its address is spelled. @throws TypeError, RangeError for no address; RuntimeClosedError. */
   breaker(address: string): AddressBreaker {
     return new AddressBreaker(this.#parts.circuits, address, () => this.#isClosed());
+  }
+
+  /**
+   * The pressure window of one bucket, a part of a downstream that reports its pressure on its own: a report holds back the
+   * calls of all threads that name the bucket. Buckets need no declaration; one without a window takes no memory.
+   * @throws TypeError, RuntimeClosedError.
+   */
+  pressure(bucket: string): BucketPressure {
+    const { thread, pressure } = this.#parts;
+    return new BucketPressure({ thread, pressure, isClosed: () => this.#isClosed() }, bucket);
   }
 
   /**
@@ -187,6 +209,7 @@ export class Gate {
     for (const limiter of this.#limiters.values()) limiter.refresh();
     for (const bound of this.#bound.values()) bound.refresh();
     this.#parts.tables.refresh();
+    this.#parts.pressure.refresh();
   }
 
   #leave(reason: RuntimeClosedError): void {
@@ -195,6 +218,7 @@ export class Gate {
     for (const limiter of this.#limiters.values()) limiter.close(reason);
     for (const bound of this.#bound.values()) bound.refresh();
     this.#parts.tables.close(reason);
+    this.#parts.pressure.close(reason);
     this.#lines.clear();
     this.#calls.close(reason);
     this.#parts.circuits.leave();

@@ -6,6 +6,7 @@ import { CELL_FIELD } from '../shared/directory/cell.js';
 import type { DirectoryKeeper } from '../shared/directory-keeper.js';
 import type { KeyDirectory } from '../shared/key-directory.js';
 import { cellQps } from '../shared/limiter-words.js';
+import { BUCKET_SPACE } from '../shared/pressure/window-cells.js';
 import { intervalNs, MAX_QPS } from '../shared/quota.js';
 import type { Clock } from './clock.js';
 import type { RpcTable } from './rpc-table.js';
@@ -64,6 +65,8 @@ export class PairStore implements PairSource, LimitPort {
   drop(cell: number, generation: number): boolean {
     const { directory, keeper } = this.#parts;
     if (directory.generationOf(directory.cellAt(cell)) !== generation) return false;
+    // Buckets are none of the throttle's.
+    if (directory.describe(directory.cellAt(cell)).space === BUCKET_SPACE) return false;
     const dropped = keeper.remove(cell, (index) => this.#limitOf(index) > 0);
     if (dropped) this.#parts.onDrop();
     return dropped;

@@ -18,6 +18,8 @@ export const RECORD = {
   /** A probe is out. */
   CIRCUIT_HALF_OPEN: 4,
   CIRCUIT_CLOSED: 5,
+  /** A pressure window has become shorter, and somebody may wait for its end. */
+  PRESSURE_EASED: 6,
 } as const;
 
 export const BY_HAND = -1;

@@ -17,6 +17,7 @@ import { RingConsumer } from '../shared/message-ring.js';
 import { readSettings, settingsIndex } from '../shared/settings.js';
 import { createCircuitReader } from './circuit-reader.js';
 import type { Clock } from './clock.js';
+import { createPressureReader } from './pressure-reader.js';
 import { RECORD } from './report-ring.js';
 import type { RpcTable } from './rpc-table.js';
 import type {
@@ -33,7 +34,7 @@ export interface SnapshotReader {
   active(): number;
 }
 
-const { BUSY: _busy, ...CIRCUIT_KINDS } = RECORD;
+const { BUSY: _busy, PRESSURE_EASED: _eased, ...CIRCUIT_KINDS } = RECORD;
 const CIRCUIT_RECORDS: readonly number[] = Object.values(CIRCUIT_KINDS);
 
 type Sums = Record<keyof typeof STATS, number>;
@@ -48,6 +49,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
   const directory = new KeyDirectory(buffer, layout.directory, pairs);
   const registry = new ThreadRegistry(arena);
   const circuitReader = createCircuitReader(arena);
+  const pressureReader = createPressureReader(arena, directory);
 
   const word = (offset: number): number => Atomics.load(i32, offset >>> 2);
   const float = (offset: number): number => f64[offset >>> 3] as number;
@@ -193,6 +195,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
           busy60s: total(TOTALS.BUSY_60S),
         },
         ...circuitReader.read(now / 1e6),
+        ...pressureReader.read(now),
         actors: {
           failures: ofActors('FAILURES'),
           overflows: ofActors('OVERFLOWS'),

@@ -124,6 +124,30 @@ export interface BreakerSnapshot {
   readonly evicted: number;
 }
 
+/** A bucket that all threads leave alone now. */
+export interface PressureSnapshot {
+  readonly bucket: string;
+  /** As it was reported, above 0 and at most 1. */
+  readonly pressure: number;
+  readonly remainingMs: number;
+}
+
+/** Of pressure windows. Totals but for `open` and `waiting`. */
+export interface PressureTotalsSnapshot {
+  /** Windows that are open now. */
+  readonly open: number;
+  /** Reports that opened, changed or lifted a window. */
+  readonly signals: number;
+  /** Reports of buckets that there was no room for: their calls went through. */
+  readonly untracked: number;
+  /** Calls that were refused because the window would have lasted longer than they wait. */
+  readonly refused: number;
+  /** Calls that wait now. */
+  readonly waiting: number;
+  /** Of calls that were held and then let go. */
+  readonly wait: HistogramSnapshot;
+}
+
 export interface ThrottleSnapshot {
   readonly upgrades: number;
   readonly downgrades: number;
@@ -183,6 +207,9 @@ export interface RuntimeSnapshot {
   /** At most 1000, rather those that are not closed; by address. */
   readonly circuits: readonly CircuitSnapshot[];
   readonly breaker: BreakerSnapshot;
+  /** Windows that are open now, at most 1000; by bucket. */
+  readonly pressure: readonly PressureSnapshot[];
+  readonly pressureTotals: PressureTotalsSnapshot;
   readonly actors: ActorsSnapshot;
   /** Largest age of the coarse clock that was seen. */
   readonly maxLagMs: number;

@@ -28,7 +28,7 @@ export interface ThreadCircuitsParts {
 export class ThreadCircuits {
   readonly #parts: ThreadCircuitsParts;
   readonly #circuits: Circuits;
-  readonly #places: PlaceCache;
+  readonly #places: PlaceCache<CircuitPlace>;
   #left = false;
 
   constructor(parts: ThreadCircuitsParts) {

@@ -3,7 +3,7 @@ import type { Arena } from '../shared/arena.js';
 import type { ArenaAtomics } from '../shared/arena-atomics.js';
 import { TooManyThreadsError } from '../shared/errors.js';
 import { STATS } from '../shared/kernel/port.js';
-import { CALL_STATS, THREAD } from '../shared/layout.js';
+import { CALL_STATS, PRESSURE_STATS, THREAD } from '../shared/layout.js';
 import { QuiescenceWords } from '../shared/quiescence.js';
 import { rpcCount } from '../shared/rpc-names.js';
 
@@ -112,6 +112,7 @@ export class ThreadRegistry {
           read(STATS.RESERVED) - read(STATS.SPENT) - read(STATS.RETURNED);
       }
     }
+    f64[(place.pressure + PRESSURE_STATS.WAITING) >>> 3] = 0;
     f64[(place.header + THREAD.ACTIVE) >>> 3] = 0;
     this.#quiescence.leave(index);
     this.#atomics.store(i32, (place.header + THREAD.THREAD_ID) >>> 2, 0);

@@ -68,6 +68,7 @@ describe('resolveConfig', () => {
         windowMs: 10_000,
         minimumCalls: 20,
       },
+      pressure: { maxThrottleMs: 3000 },
       capacity: { threads: 64, rpcs: 64, pairs: 16_384 },
     });
   });

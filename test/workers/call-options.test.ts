@@ -56,6 +56,8 @@ it.each([
   [{ onRetry: 1 }, /^onRetry must be a function, got 1/],
   [{ signal: {} }, /^signal must be an AbortSignal/],
   [{ attemptTimeoutMs: 86_400_001 }, /from 0 to 86400000, got 86400001/],
+  [{ bucket: '' }, /^bucket must be a string that names a bucket, got ''/],
+  [{ bucket: 7 }, /^bucket must be a string that names a bucket, got 7/],
   [{ rpc: 'nope' }, /^rpc must be one of read, got 'nope'/],
 ])('%j is refused', async (options, message) => {
   const error = (await refusal(options)) as Error;
@@ -68,6 +70,7 @@ it('knows all of its options', async () => {
     rpc: 'read',
     table: 1,
     address: 'peer:80',
+    bucket: 'shard-1',
     weight: 1,
     signal: new AbortController().signal,
     maxWaitMs: 1,

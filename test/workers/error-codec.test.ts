@@ -23,6 +23,11 @@ const SAMPLES: errors.SpillwayError[] = [
     rpc: 'commit_rowset',
     table: '10086',
   }),
+  new errors.RateLimitExceededError('pressed', {
+    retryAfterMs: 750,
+    stage: 'pressure',
+    bucket: 'shard-1',
+  }),
   new errors.BusyError('busy', { retryAfterMs: 7 }),
   new errors.CircuitOpenError('open', { address: 'host:80', retryAfterMs: 7 }),
   new errors.AttemptTimeoutError('slow', { attempt: 2, timeoutMs: 50, phase: 'attempt' }),

@@ -18,6 +18,7 @@ import { TableStage } from '../../src/workers/table-stage.js';
 import { ThreadCircuits } from '../../src/workers/thread-circuits.js';
 import { ThreadClassifier } from '../../src/workers/thread-classifier.js';
 import { ThreadContext } from '../../src/workers/thread-context.js';
+import { ThreadPressure } from '../../src/workers/thread-pressure.js';
 import { type ClaimedPlace, ThreadRegistry } from '../../src/workers/thread-registry.js';
 
 /** Real gates on a real arena, in virtual time: no threads, no control thread; `configure` does its part. */
@@ -76,6 +77,7 @@ export function createVirtualGates(
         rpcs: names,
         tables: new TableStage(thread, names, directory),
         circuits: new ThreadCircuits({ thread, memory, owner, ring, onFull: () => undefined }),
+        pressure: new ThreadPressure(thread, directory, ring),
         busy: new BusyReports(thread, ring),
         link: { request: () => Promise.reject(new Error('there is no control thread')) },
         detach() {

@@ -30,6 +30,7 @@ function shapeOf(rpc: z.ZodType): z.ZodType {
     retry: strict(inGroup('retry')).optional(),
     peers: strict(inGroup('peers')).optional(),
     breaker: strict(inGroup('breaker')).optional(),
+    pressure: strict(inGroup('pressure')).optional(),
     capacity: strict(inGroup('capacity')).optional(),
   });
 }

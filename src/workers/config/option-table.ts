@@ -221,6 +221,7 @@ export const OPTIONS: readonly OptionSpec[] = [
   numberOption('breaker.failureRate', 0, 'must be from 0 (off) to 1', (n) => n >= 0 && n <= 1),
   integerOption('breaker.windowMs', 10_000, { min: 100, max: 600_000 }, {}),
   integerOption('breaker.minimumCalls', 20, { min: 1, max: MAX_SLOT_COUNT }, {}),
+  millisecondsOption('pressure.maxThrottleMs', 3000),
   integerOption('capacity.threads', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.rpcs', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.pairs', 16_384, { min: 1, max: 1_048_576 }, { immutable: true }),

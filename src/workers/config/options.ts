@@ -1,4 +1,5 @@
 import type { RetriableKind } from '../../shared/verdict.js';
+import type { Logger } from '../state/logger.js';
 
 /** What callers may give: in this package's spelling (nested) or in Doris' (flat), also mixed. */
 
@@ -117,6 +118,12 @@ export interface BreakerOptions {
   readonly minimumCalls?: number;
 }
 
+/** The pressure windows of the buckets that calls name. */
+export interface PressureOptions {
+  /** How long a bucket is left alone at a pressure of 1, ms; at p it is this x p^2. 0: no windows. Default: 3000. */
+  readonly maxThrottleMs?: number;
+}
+
 /** Sizes of the arena. Cannot change at run time. */
 export interface CapacityOptions {
   /** Threads attached at one time. Default: 64. */
@@ -140,6 +147,7 @@ export interface HouseOptions<Rpc = RpcOptions> {
   readonly retry?: RetryOptions;
   readonly peers?: PeerOptions;
   readonly breaker?: BreakerOptions;
+  readonly pressure?: PressureOptions;
   readonly capacity?: CapacityOptions;
 }
 
@@ -165,7 +173,10 @@ export interface SeedOptions {
   readonly ms_rpc_table_qps_limit_floor?: number;
 }
 
-export interface RuntimeOptions extends HouseOptions, SeedOptions {}
+export interface RuntimeOptions extends HouseOptions, SeedOptions {
+  /** Is told of events, in the owner's thread; pino's, or the like. In code only. Default: none. */
+  readonly logger?: Logger;
+}
 
 /**
  * A change at run time: what is not named stays. An override of an RPC type is merged field by field, `null` takes the

@@ -1,5 +1,10 @@
 import type { RetentionParams } from '../../shared/breaker/breaker-params.js';
-import type { BreakerSettings, CallSettings, PeerSettings } from '../../shared/settings.js';
+import type {
+  BreakerSettings,
+  CallSettings,
+  PeerSettings,
+  PressureSettings,
+} from '../../shared/settings.js';
 import type { ClockKind, PresetName } from './options.js';
 
 /** One RPC type. */
@@ -39,5 +44,6 @@ export interface ResolvedConfig {
   readonly retry: CallSettings;
   readonly peers: PeerSettings;
   readonly breaker: BreakerSettings & RetentionParams;
+  readonly pressure: PressureSettings;
   readonly capacity: { readonly threads: number; readonly rpcs: number; readonly pairs: number };
 }

@@ -57,6 +57,7 @@ function emptyGroups(): PlainObject {
     retry: {},
     peers: {},
     breaker: {},
+    pressure: {},
     capacity: {},
   };
 }
