@@ -30,6 +30,7 @@ import { createSnapshotReader, type SnapshotReader } from './snapshot-reader.js'
 import { Chronicle } from './state/chronicle.js';
 import type { EventListener } from './state/event-listeners.js';
 import type { RecordListener } from './state/event-log.js';
+import { takeLogger } from './state/logger.js';
 import type { RecordedEvent, RuntimeState } from './state/runtime-state.js';
 import type { StateOptions } from './state/state-reader.js';
 
@@ -50,7 +51,8 @@ export async function startRuntime(
 ): Promise<Runtime> {
   const cores = availableParallelism();
   // Before any effect: what cannot be cloned is refused, and what the caller changes later is not ours.
-  const given = cloneOptions(options);
+  const { logger, rest } = takeLogger(options);
+  const given = cloneOptions(rest);
   // Here, because a thread that only attaches need not load the schema library.
   const { resolveConfig } = await import('./config/resolve-config.js');
   const config = resolveConfig(given, cores);
@@ -74,7 +76,8 @@ export async function startRuntime(
     ownerThreadId: threadId,
     arena: arenaHandle,
   };
-  const chronicle = new Chronicle(() => clock.nowNs() / 1e6);
+  const { runtimeId } = handle;
+  const chronicle = new Chronicle({ runtimeId, nowMs: () => clock.nowNs() / 1e6, logger });
   const control = new ControlThread({
     arena,
     handle,
@@ -131,6 +134,11 @@ export class Runtime {
     this.#snapshots = createSnapshotReader(arena, new RpcTable(arena), clock);
     this.#adminServers = new AdminServers((options) => parts.listenAdmin(this, options));
     this.admin = { listen: (options) => this.#adminServers.listen(options) };
+    parts.chronicle.listeners.add(
+      'control-restart',
+      () => parts.chronicle.forget(this.#snapshots.read().limits),
+      false,
+    );
     leaveHandle(handle);
     // Being listened to is what tells a probe that the owner is alive.
     process.on('workerMessage', this.#listen);

@@ -5,12 +5,12 @@
 import { Hottest } from '../../actors/throttle/hottest.js';
 import { pairId } from '../../actors/throttle/limit-action.js';
 import type { LimitMove } from '../../actors/throttle/limit-move.js';
-import type { ThrottleReason } from '../../actors/throttle/throttle-reason.js';
 import type { ThrottleChange } from '../runtime-events.js';
 import type { LimitSnapshot } from '../snapshot.js';
 import { MAX_RECORDED_PAIRS } from './event-log.js';
 import { Recent } from './recent.js';
 import type { ThrottledPair, ThrottleRecord } from './runtime-state.js';
+import { throttleReasonText } from './throttle-reason-text.js';
 
 const CAPACITY = 1000;
 
@@ -34,7 +34,7 @@ export class ThrottleHistory {
       atMs,
       kind,
       level,
-      reason: describeReason(cause),
+      reason: throttleReasonText(cause),
       cause,
       changed,
       changes: changes.slice(0, MAX_RECORDED_PAIRS),
@@ -94,16 +94,5 @@ export class ThrottleHistory {
       changedMs: atMs,
       steps: Math.max(1, steps),
     });
-  }
-}
-
-function describeReason(reason: ThrottleReason): string {
-  switch (reason.kind) {
-    case 'busy':
-      return `${reason.count} BUSY in ${Math.round(reason.overMs)} ms`;
-    case 'quiet':
-      return `quiet for ${Math.round(reason.forMs)} ms`;
-    case 'switched-off':
-      return 'switched off';
   }
 }
