@@ -10,6 +10,9 @@ export interface PutKvRequest {
     readonly records: readonly { readonly key: Uint8Array; readonly value?: Uint8Array }[];
   }[];
   readonly completion: 'COMPLETION_LOG' | 'COMPLETION_FLUSH';
+  /** Empty: the attempts are not numbered. */
+  readonly writer?: string;
+  readonly attempt?: number;
 }
 
 export interface BucketResult {

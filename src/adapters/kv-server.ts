@@ -115,12 +115,13 @@ type Store = KvServerOptions['store'];
 
 async function put(
   store: Store,
-  { table, buckets, completion }: PutKvRequest,
+  { table, buckets, completion, writer, attempt }: PutKvRequest,
   timeoutMs: number | undefined,
 ): Promise<PutKvResponse> {
   const options = {
     completion: completion === 'COMPLETION_FLUSH' ? ('flush' as const) : ('log' as const),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(writer ? { writer, attempt: attempt ?? 0 } : {}),
   };
   const results = buckets.map(async ({ bucket, records }) => {
     const given = records.map(({ key, value }) => ({ key, value: value ?? null }));

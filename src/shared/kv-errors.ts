@@ -1,7 +1,7 @@
 import { SpillwayError } from './errors.js';
 
 /** Why a bucket did not take a batch; the numbers are those of the protocol `spillway.kv.v1`. */
-export type KvErrorCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 71;
+export type KvErrorCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 71;
 
 /** By name. */
 export const KV_CODES: {
@@ -14,6 +14,7 @@ export const KV_CODES: {
   readonly LOG_FULL: 6;
   readonly CLOSING: 7;
   readonly TIMEOUT: 8;
+  readonly SUPERSEDED: 9;
   readonly STORAGE_BACKPRESSURE: 71;
 } = Object.freeze({
   NONE: 0,
@@ -25,6 +26,7 @@ export const KV_CODES: {
   LOG_FULL: 6,
   CLOSING: 7,
   TIMEOUT: 8,
+  SUPERSEDED: 9,
   STORAGE_BACKPRESSURE: 71,
 });
 

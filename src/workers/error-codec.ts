@@ -28,6 +28,14 @@ import {
   StorageBackpressureError,
 } from '../shared/kv-errors.js';
 import {
+  KvBufferFullError,
+  KvDeliveryTimeoutError,
+  KvRecordError,
+  KvUnknownBucketError,
+  KvWriteError,
+  KvWriterClosedError,
+} from '../shared/kv-writer-errors.js';
+import {
   boundedText,
   decodeEntries,
   decodeValue,
@@ -88,6 +96,12 @@ const OURS: ReadonlyMap<string, AnyClass> = new Map<string, AnyClass>(
     LogCorruptError,
     DirectoryInUseError,
     DirectoryVersionError,
+    KvWriteError,
+    KvUnknownBucketError,
+    KvRecordError,
+    KvBufferFullError,
+    KvDeliveryTimeoutError,
+    KvWriterClosedError,
   ].map((ours) => [ours.name, ours]),
 );
 

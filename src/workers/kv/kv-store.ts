@@ -14,6 +14,7 @@ import type {
   TabletMessage,
   TabletStatus,
 } from '../../actors/kv/tablet-message.js';
+import { WriterFence } from '../../actors/kv/writer-fence.js';
 import { AskTimeoutError } from '../../shared/errors.js';
 import { DirectoryVersionError, KV_CODES, type KvErrorCode } from '../../shared/kv-errors.js';
 import { engineTrigger } from '../../shared/pressure/flush-budget.js';
@@ -39,6 +40,14 @@ export interface KvStoreStats {
   readonly logBytes: number;
 }
 
+export interface KvPutOptions {
+  readonly completion?: Completion;
+  readonly timeoutMs?: number;
+  /** Names a writer that numbers its attempts: those that come out of order are refused. */
+  readonly writer?: string;
+  readonly attempt?: number;
+}
+
 /** What a read that is refused gets. */
 export interface KvRefusal {
   readonly ok: false;
@@ -50,6 +59,7 @@ interface Tablet {
   readonly name: string;
   readonly engine: EnginePort;
   readonly ref: ActorRef<TabletMessage>;
+  readonly fence: WriterFence;
   inFlight: number;
 }
 
@@ -170,13 +180,17 @@ export class KvStore {
     table: string,
     bucket: number,
     records: readonly KvRecord[],
-    options: { readonly completion?: Completion; readonly timeoutMs?: number } = {},
+    options: KvPutOptions = {},
   ): Promise<PutReply> {
     const tablet = this.#find(table, bucket);
     if ('code' in tablet) return { ...tablet, pressure: 0 };
     const refusal = refusePut(records, this.#options.limits);
     if (refusal !== undefined) return { ...refusal, pressure: 0 };
-    const { completion = 'log', timeoutMs } = options;
+    const { completion = 'log', timeoutMs, writer, attempt = 0 } = options;
+    if (writer !== undefined && !tablet.fence.admit(writer, attempt)) {
+      const message = `attempt ${attempt} comes after a later one of its writer`;
+      return { code: KV_CODES.SUPERSEDED, message, pressure: 0 };
+    }
     try {
       return await this.#ask<PutReply>(
         tablet,
@@ -301,7 +315,7 @@ export class KvStore {
           name: `${table}-${bucket}`,
           supervision: { onFailure: 'stop' },
         });
-        return { name, engine, ref, inFlight: 0 };
+        return { name, engine, ref, fence: new WriterFence(), inFlight: 0 };
       });
       this.#tables.set(table, tablets);
     }

@@ -1,0 +1,126 @@
+import type { Due } from './due-heap.js';
+import { bucketName } from './kv-metadata.js';
+import type { PendingRecord } from './pending-record.js';
+import { RecordLine } from './record-line.js';
+
+export interface Batch {
+  readonly records: readonly PendingRecord[];
+  /** All of them are in the buffer until the attempt is over. */
+  readonly bytes: number;
+}
+
+/** Stands for a table whose buckets are not known yet: nothing of it is sent. */
+export const UNPLACED = -1;
+/** Far below what a server takes. */
+const MAX_BATCH_RECORDS = 10_000;
+
+/** What is to be written to one bucket, in order: the attempt under way, parts to be tried again, what waits, what has no room. */
+export class BucketQueue implements Due {
+  readonly table: string;
+  readonly bucket: number;
+  readonly name: string;
+  dueMs = 0;
+  heapIndex = -1;
+  flying: Batch | undefined = undefined;
+  parts: (readonly PendingRecord[])[] = [];
+  readonly waiting: RecordLine = new RecordLine();
+  readonly overflow: RecordLine = new RecordLine();
+  /** Bytes in the buffer. */
+  held = 0;
+  /** Pause after a failure. */
+  notBeforeMs = 0;
+  /** Attempts in a row that came to nothing. */
+  failures = 0;
+  /** The server did not know the bucket, and metadata has been asked for since. */
+  isDoubted = false;
+  /** Nothing is sent before this request for metadata has been answered. */
+  awaiting: number | undefined = undefined;
+  /** The last window, until a batch has gone after it. */
+  throttle: { readonly fromMs: number; readonly untilMs: number } | undefined = undefined;
+  /** As the server said last; unchecked. */
+  lastError: Error | undefined = undefined;
+
+  constructor(table: string, bucket: number) {
+    this.table = table;
+    this.bucket = bucket;
+    this.name = bucketName(table, bucket);
+  }
+
+  get isEmpty(): boolean {
+    return (
+      this.flying === undefined &&
+      this.parts.length === 0 &&
+      this.waiting.live === 0 &&
+      this.overflow.live === 0
+    );
+  }
+
+  /** Whether a full batch waits. */
+  isFull(batchBytes: number): boolean {
+    return this.waiting.bytes >= batchBytes || this.waiting.live >= MAX_BATCH_RECORDS;
+  }
+
+  /** The oldest record whose promise is open; its deadline is the earliest. */
+  oldest(): PendingRecord | undefined {
+    const flying = this.flying?.records.find(isOpen);
+    if (flying !== undefined) return flying;
+    for (const part of this.parts) {
+      const record = part.find(isOpen);
+      if (record !== undefined) return record;
+    }
+    return this.waiting.first() ?? this.overflow.first();
+  }
+
+  /** Takes away what is sent next: the oldest part, or a new batch of what waits. undefined: nothing is left of it. */
+  nextBatch(batchBytes: number): Batch | undefined {
+    for (let part = this.parts.shift(); part !== undefined; part = this.parts.shift()) {
+      const records = part.filter(isOpen);
+      if (records.length > 0) return fly(records);
+    }
+    const records: PendingRecord[] = [];
+    let bytes = 0;
+    for (let next = this.waiting.first(); next !== undefined; next = this.waiting.first()) {
+      if (records.length > 0 && bytes + next.bytes > batchBytes) break;
+      if (records.length === MAX_BATCH_RECORDS) break;
+      this.waiting.shift();
+      records.push(next);
+      bytes += next.bytes;
+    }
+    return records.length > 0 ? fly(records) : undefined;
+  }
+
+  /** Open records whose deadline has come; each is settled before the next is asked for. */
+  *expired(nowMs: number): Generator<PendingRecord> {
+    const oldest = this.oldest();
+    if (oldest === undefined || oldest.expiresAtMs > nowMs) return;
+    for (const record of this.open(true)) {
+      if (record.expiresAtMs > nowMs) return;
+      yield record;
+    }
+  }
+
+  /**
+   * All records whose promise is open, oldest first; those of the attempt under way only if asked for. Each is settled or
+   * taken away before the next is asked for.
+   */
+  *open(withFlying: boolean): Generator<PendingRecord> {
+    if (withFlying && this.flying !== undefined) yield* this.flying.records.filter(isOpen);
+    for (const part of this.parts) yield* part.filter(isOpen);
+    for (const line of [this.waiting, this.overflow]) {
+      for (let next = line.first(); next !== undefined; next = line.first()) yield next;
+    }
+  }
+}
+
+function isOpen({ isSettled }: PendingRecord): boolean {
+  return !isSettled;
+}
+
+function fly(records: readonly PendingRecord[]): Batch {
+  let bytes = 0;
+  for (const record of records) {
+    record.place = 'flying';
+    bytes += record.bytes;
+  }
+  return { records, bytes };
+}

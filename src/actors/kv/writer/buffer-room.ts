@@ -1,0 +1,31 @@
+/**
+ * Room for records, shared by all buckets so that none takes what others need: a bucket may hold as much as is left free
+ * (dynamic thresholds, Choudhury and Hahne 1998, with a factor of 1). One bucket that cannot send fills half the buffer, two
+ * fill a third each, and there is always a share left for the next.
+ */
+export class BufferRoom {
+  readonly capacity: number;
+  #used = 0;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Whether a bucket that holds `held` bytes may hold `bytes` more. The first record of a bucket needs free room only. */
+  fits(held: number, bytes: number): boolean {
+    const free = this.capacity - this.#used;
+    return bytes <= free && (held === 0 || held + bytes <= free);
+  }
+
+  take(bytes: number): void {
+    this.#used += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+  }
+}
