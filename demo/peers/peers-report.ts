@@ -1,3 +1,4 @@
+import { percentile, rounded } from '../report/figures.js';
 import { deadPeer, failingPeer, type PeersScenario, type Phase, phases } from './peers-scenario.js';
 import type { PeersRun, PhaseRecord } from './run-peers.js';
 
@@ -107,13 +108,4 @@ export function renderPeersTable(report: PeersReport, scenario: PeersScenario): 
 export function renderPhase(phase: Phase, record: PhaseRecord): string {
   const { reads, byPeer, byFallback, attempts } = record;
   return `  ${phase.padEnd(7)} ${reads} reads, ${byPeer} by peers, ${byFallback} by the fallback; attempts ${attempts.join(' + ')}`;
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(Math.ceil(share * sorted.length), sorted.length) - 1] ?? Number.NaN;
-}
-
-function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

@@ -12,7 +12,8 @@ export interface ChartOptions {
   readonly title: string;
   readonly unit: string;
   readonly endMs: number;
-  readonly flood: readonly [fromMs: number, toMs: number];
+  /** Shaded; without it nothing is. */
+  readonly flood?: readonly [fromMs: number, toMs: number];
   readonly series: readonly Series[];
 }
 
@@ -43,8 +44,7 @@ export function renderLineChart(options: ChartOptions): string {
   return `<figure class="chart">
 <figcaption>${escapeHtml(title)} <span class="unit">${escapeHtml(unit)}</span></figcaption>
 <svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(title)}">
-<rect class="flood" x="${fixed(x(flood[0]))}" y="${top}" width="${fixed(x(flood[1]) - x(flood[0]))}" height="${height - top - bottom}"/>
-<text class="note" x="${fixed(x(flood[0]) + 5)}" y="${top + 13}">flood</text>
+${flood === undefined ? '' : floodOf(x(flood[0]), x(flood[1]))}
 ${valueTicks
   .map(
     (value) =>
@@ -61,6 +61,11 @@ ${series.map((one) => `<path class="line ${one.tone}" d="${pathOf(one, endMs, x,
 </svg>
 <ul class="legend">${series.map(({ label, tone }) => `<li><i class="${tone}"></i>${escapeHtml(label)}</li>`).join('')}</ul>
 </figure>`;
+}
+
+function floodOf(from: number, to: number): string {
+  return `<rect class="flood" x="${fixed(from)}" y="${top}" width="${fixed(to - from)}" height="${height - top - bottom}"/>
+<text class="note" x="${fixed(from + 5)}" y="${top + 13}">flood</text>`;
 }
 
 function pathOf(

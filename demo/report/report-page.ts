@@ -1,8 +1,8 @@
 import { tableLimit } from '../progress/progress.js';
 import type { RunRecord, Sample, TimelineEntry } from '../run/run-record.js';
 import type { Scenario } from '../scenario.js';
-import { escapeHtml, renderLineChart, type Series } from './line-chart.js';
-import { pageStyle } from './page-style.js';
+import { renderLineChart, type Series } from './line-chart.js';
+import { renderPage } from './page.js';
 import { compareWithGoals, type Report } from './report.js';
 import { reportRows } from './report-table.js';
 
@@ -84,43 +84,13 @@ export function renderReportPage({ scenario, report, without, held }: ReportPage
       series: [{ label: 'level', tone: 'limit', steps: true, points: levels(report.timeline) }],
     }),
   ];
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Spillway demo report</title>
-<style>${pageStyle}</style>
-</head>
-<body>
-<main>
-<h1>Spillway demo report</h1>
-<p>${escapeHtml(describeScenario(scenario))}</p>
-<div class="tables">
-<table><thead><tr><th></th><th>without</th><th>with</th></tr></thead><tbody>
-${reportRows(report)
-  .map(
-    (cells) => `<tr><th>${escapeHtml(cells[0])}</th><td>${cells[1]}</td><td>${cells[2]}</td></tr>`,
-  )
-  .join('\n')}
-</tbody></table>
-<table><thead><tr><th>figure</th><th>got</th><th>goal</th></tr></thead><tbody>
-${compareWithGoals(report)
-  .map(
-    ({ what, got, bound, goal, met }) =>
-      `<tr><th>${escapeHtml(what)}</th><td>${got}</td><td>${bound} ${goal} <b class="${met ? 'met' : 'missed'}">${met ? 'met' : 'missed'}</b></td></tr>`,
-  )
-  .join('\n')}
-</tbody></table>
-</div>
-<div class="charts">
-${charts.join('\n')}
-</div>
-</main>
-</body>
-</html>
-`;
+  return renderPage({
+    title: 'Spillway demo report',
+    intro: describeScenario(scenario),
+    rows: reportRows(report),
+    goals: compareWithGoals(report),
+    charts,
+  });
 }
 
 function describeScenario(scenario: Scenario): string {

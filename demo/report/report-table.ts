@@ -1,3 +1,4 @@
+import type { Goal } from './goals.js';
 import { compareWithGoals, type Report, type RunFigures } from './report.js';
 
 const rows: readonly (readonly [string, (figures: RunFigures) => string])[] = [
@@ -10,21 +11,28 @@ const rows: readonly (readonly [string, (figures: RunFigures) => string])[] = [
   ['hot tables: ok, calls/s', (figures) => figures.hotOkPerSecond.toFixed(1)],
 ];
 
-/** Name, value without and value with Spillway, in the order in which they are shown. */
-export function reportRows(report: Report): [name: string, without: string, held: string][] {
+/** Name, value without and value with Spillway. */
+export type ReportRow = readonly [name: string, without: string, held: string];
+
+/** In the order in which they are shown. */
+export function reportRows(report: Report): ReportRow[] {
   return rows.map(([name, text]) => [name, text(report.without), text(report.with)]);
 }
 
 /** The table at the end of the demo, and below it the figures that it is there to show. */
 export function renderReportTable(report: Report): string {
-  const line = (name: string, without: string, held: string) =>
+  return renderTable(reportRows(report), compareWithGoals(report));
+}
+
+export function renderTable(shown: readonly ReportRow[], goals: readonly Goal[]): string {
+  const line = ([name, without, held]: ReportRow) =>
     `${name.padEnd(26)}${without.padStart(12)}${held.padStart(12)}`;
   return [
-    line('', 'without', 'with'),
+    line(['', 'without', 'with']),
     '-'.repeat(50),
-    ...reportRows(report).map(([name, without, held]) => line(name, without, held)),
+    ...shown.map(line),
     '-'.repeat(50),
-    ...compareWithGoals(report).map(
+    ...goals.map(
       ({ what, got, bound, goal, met }) =>
         `${what.padEnd(34)}${String(got).padStart(8)}  ${bound} ${goal}: ${met ? 'met' : 'MISSED'}`,
     ),

@@ -1,4 +1,6 @@
 import type { RunRecord, TimelineEntry } from '../run/run-record.js';
+import { percentile, rounded } from './figures.js';
+import { type Goal, goal } from './goals.js';
 
 export interface RunFigures {
   readonly offeredPerSecond: number;
@@ -18,13 +20,6 @@ export interface Report {
   readonly limitsLeft: number;
 }
 
-/** Nearest-rank percentile of unsorted values; 0 of none. */
-export function percentile(values: readonly number[], part: number): number {
-  if (values.length === 0) return 0;
-  const sorted = Float64Array.from(values).sort();
-  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0;
-}
-
 /** Rates are over the length of the load; calls that end after it count with it. */
 export function summarise(run: RunRecord): RunFigures {
   const { cold, hot } = run;
@@ -40,24 +35,9 @@ export function summarise(run: RunRecord): RunFigures {
   };
 }
 
-export interface Goal {
-  readonly what: string;
-  readonly got: number;
-  readonly bound: 'at most' | 'at least';
-  readonly goal: number;
-  readonly met: boolean;
-}
-
 /** The figures that the demo is there to show. A ratio over nothing counts as met. */
 export function compareWithGoals(report: Report): Goal[] {
   const { without, with: held, limitsLeft } = report;
-  const goal = (what: string, got: number, bound: Goal['bound'], limit: number): Goal => ({
-    what,
-    got: rounded(got, 4),
-    bound,
-    goal: limit,
-    met: Number.isNaN(got) || (bound === 'at most' ? got <= limit : got >= limit),
-  });
   return [
     goal('BUSY replies, with / without', held.busyReplies / without.busyReplies, 'at most', 0.2),
     goal("cold tables' ok ratio, with", held.coldOkRatio, 'at least', 0.99),
@@ -65,8 +45,4 @@ export function compareWithGoals(report: Report): Goal[] {
     goal('total ok/s, with / without', held.okPerSecond / without.okPerSecond, 'at least', 1.2),
     goal('limits left at the end', limitsLeft, 'at most', 0),
   ];
-}
-
-function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

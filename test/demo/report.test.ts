@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseDemoOptions } from '../../demo/options.js';
+import { percentile } from '../../demo/report/figures.js';
 import { escapeHtml, niceStep, renderLineChart } from '../../demo/report/line-chart.js';
-import { compareWithGoals, percentile, type Report, summarise } from '../../demo/report/report.js';
+import { compareWithGoals, type Report, summarise } from '../../demo/report/report.js';
 import { renderReportPage } from '../../demo/report/report-page.js';
 import { renderReportTable } from '../../demo/report/report-table.js';
 import { findDiscrepancies } from '../../demo/run/account-check.js';
