@@ -1,7 +1,7 @@
 /** How events read in a log: which level, which words, which fields. Pure. */
 import type { LimitMove } from '../../actors/throttle/limit-move.js';
 import { describeValue } from '../config/config-problem.js';
-import type { ControlEvent, ThrottleChange } from '../runtime-events.js';
+import type { ControlEvent, RuntimeEvents, ThrottleChange } from '../runtime-events.js';
 import type { LogLevel } from './logger.js';
 import { throttleReasonText } from './throttle-reason-text.js';
 
@@ -48,17 +48,14 @@ export function eventLines(told: ControlEvent): readonly EventLine[] {
       const what = stage === 'host' ? 'by the host-level limit' : 'by limits of tables';
       return [line(told, `${rpc}: ${refused} calls refused ${what}`, `rpc ${rpc}`)];
     }
-    case 'circuit-open': {
-      const { address, failures, retryAfterMs } = told.event;
-      const after = `after ${failures} failures, next try in ${Math.round(retryAfterMs)} ms`;
-      return [line(told, `circuit of ${describeValue(address)} open ${after}`)];
-    }
+    case 'circuit-open':
+      return [line(told, openMessage(told.event))];
     case 'circuit-half-open':
-      return [
-        line(told, `circuit of ${describeValue(told.event.address)} half-open: one call tries`),
-      ];
-    case 'circuit-closed':
-      return [line(told, `circuit of ${describeValue(told.event.address)} closed`)];
+      return [line(told, `circuit of ${describeValue(told.event.address)}: one call tries it`)];
+    case 'circuit-closed': {
+      const { address, reason } = told.event;
+      return [line(told, `circuit of ${describeValue(address)} closed (${reason})`)];
+    }
     case 'config':
       return [line(told, `configuration ${told.event.version} in force`)];
     case 'thread-attached':
@@ -86,6 +83,14 @@ export function eventLines(told: ControlEvent): readonly EventLine[] {
     case 'closed':
       return [line(told, 'runtime closed')];
   }
+}
+
+function openMessage(event: RuntimeEvents['circuit-open']): string {
+  const { reason, failures, retryAfterMs } = event;
+  const circuit = `circuit of ${describeValue(event.address)} open`;
+  if (reason === 'by-hand') return `${circuit} by hand, until it is closed`;
+  const cause = reason === 'failures' ? `${failures} failures` : reason.replace('-', ' ');
+  return `${circuit} (${cause}), next try in ${Math.round(retryAfterMs)} ms`;
 }
 
 function line(
