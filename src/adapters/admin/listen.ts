@@ -4,12 +4,13 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminListenOptions, AdminServer } from '../../workers/admin-servers.js';
 import { configProblem } from '../../workers/config/config-problem.js';
-import { type AdminRefusal, rawResponse, refusal, refusalOf } from './admin-refusal.js';
+import { type AdminRefusal, rawResponse, refusal } from './admin-refusal.js';
 import { ADMIN_ROUTES, addAdminRoutes, pathOf, sendRefusal } from './admin-routes.js';
 import type { AdminSource } from './admin-source.js';
 import { tokenCheck } from './bearer-token.js';
 import { resolveListenOptions } from './listen-options.js';
 import { isLoopbackAddress } from './loopback.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 
 /** How long a client may take, ms. */
 export interface ClientPatience {
@@ -93,8 +94,10 @@ async function createApp(patience: ClientPatience): Promise<FastifyInstance> {
       headersTimeout: patience.requestMs,
       connectionsCheckingInterval: patience.lookMs,
     },
-    frameworkErrors: (error, _request, reply) => {
-      sendRefusal(reply as FastifyReply, refusalOf(error));
+    // Before any route, so before all that is said of routes.
+    frameworkErrors: (_error, _request, reply) => {
+      reply.headers(SECURITY_HEADERS);
+      sendRefusal(reply as FastifyReply, refusal(400, 'the URL is malformed'));
     },
     clientErrorHandler: answerBadClient,
   });
