@@ -1,3 +1,5 @@
+import { PackedRecord } from './packed-record.js';
+
 /** A put, or with `value` null a delete. The bytes are not copied: whoever gives them must leave them alone. */
 export interface KvRecord {
   readonly key: Uint8Array;
@@ -11,7 +13,17 @@ export interface KvRow {
 
 /** Bytes of keys and values. */
 export function recordBytes(records: readonly KvRecord[]): number {
-  return records.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0);
+  return records.reduce((sum, record) => sum + sizeOfRecord(record), 0);
+}
+
+/** Bytes of key and value. */
+export function sizeOfRecord(record: KvRecord): number {
+  if (record instanceof PackedRecord) return record.size;
+  return record.key.length + (record.value?.length ?? 0);
+}
+
+export function isDelete(record: KvRecord): boolean {
+  return record instanceof PackedRecord ? record.isDelete : record.value === null;
 }
 
 /** What `apply` takes at once on every engine. */

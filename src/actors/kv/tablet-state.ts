@@ -6,7 +6,7 @@ import type { EnginePort, EngineSample } from './engine-port.js';
 import { type FlushState, idleFlush } from './flush-machine.js';
 import type { FlushSchedulerMessage } from './flush-scheduler.js';
 import type { FlushSegment } from './flush-segment.js';
-import { type KvRecord, textOfKey } from './kv-record.js';
+import { isDelete, type KvRecord, sizeOfRecord, textOfKey } from './kv-record.js';
 import type { LogBatch, LogPort } from './log-port.js';
 import { PreWriteBuffer } from './pre-write-buffer.js';
 import type { TabletConfig } from './tablet-config.js';
@@ -68,7 +68,7 @@ export interface TabletState {
 
 export function openTablet({ engine, takeRecovered, sample }: TabletOptions): TabletState {
   const buffer = new PreWriteBuffer<KvRecord>({
-    bytesOf: (_, record) => (record?.key.length ?? 0) + (record?.value?.length ?? 0),
+    bytesOf: (_, record) => (record === null ? 0 : sizeOfRecord(record)),
   });
   let nextLsn = engine.flushedUpTo;
   for (const { firstLsn, records } of takeRecovered()) {
@@ -104,7 +104,7 @@ export function bufferRecords(
   records: readonly KvRecord[],
 ): void {
   for (const [i, record] of records.entries()) {
-    const change = record.value === null ? 'delete' : 'update';
+    const change = isDelete(record) ? 'delete' : 'update';
     buffer.put(textOfKey(record.key), record, firstLsn + i, change);
   }
 }

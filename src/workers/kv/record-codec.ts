@@ -1,4 +1,5 @@
-import type { KvRecord } from '../../actors/kv/kv-record.js';
+import { type KvRecord, sizeOfRecord } from '../../actors/kv/kv-record.js';
+import { PackedRecord } from '../../actors/kv/packed-record.js';
 
 /**
  * Records as bytes, on disk and between threads: for each the length of its key and of its value (u32, little-endian;
@@ -9,9 +10,7 @@ const HEAD = 8;
 const NO_VALUE = 0xffff_ffff;
 
 export function encodedLength(records: readonly KvRecord[]): number {
-  let length = 0;
-  for (const { key, value } of records) length += HEAD + key.length + (value?.length ?? 0);
-  return length;
+  return records.reduce((length, record) => length + HEAD + sizeOfRecord(record), 0);
 }
 
 /** Writes the records at `at` and returns where they end. */
@@ -22,7 +21,13 @@ export function encodeRecordsInto(
 ): number {
   const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
   let end = at;
-  for (const { key, value } of records) {
+  for (const record of records) {
+    if (record instanceof PackedRecord) {
+      target.set(record.packed, end);
+      end += record.packedLength;
+      continue;
+    }
+    const { key, value } = record;
     view.setUint32(end, key.length, true);
     view.setUint32(end + 4, value === null ? NO_VALUE : value.length, true);
     target.set(key, end + HEAD);
@@ -43,19 +48,20 @@ export function encodeRecords(records: readonly KvRecord[]): Uint8Array<ArrayBuf
 }
 
 /** `RangeError` when the bytes are not whole records. */
-export function decodeRecords(bytes: Uint8Array): KvRecord[] {
+export function decodeRecords(bytes: Uint8Array): PackedRecord[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const records: KvRecord[] = [];
+  const records: PackedRecord[] = [];
   let at = 0;
   while (at < bytes.length) {
     if (at + HEAD > bytes.length) throw cut(at);
     const keyLength = view.getUint32(at, true);
     const valueLength = view.getUint32(at + 4, true);
-    const keyEnd = at + HEAD + keyLength;
-    const end = valueLength === NO_VALUE ? keyEnd : keyEnd + valueLength;
+    const keyAt = at + HEAD;
+    const valueAt = keyAt + keyLength;
+    const isDelete = valueLength === NO_VALUE;
+    const end = isDelete ? valueAt : valueAt + valueLength;
     if (end > bytes.length) throw cut(at);
-    const key = bytes.subarray(at + HEAD, keyEnd);
-    records.push({ key, value: valueLength === NO_VALUE ? null : bytes.subarray(keyEnd, end) });
+    records.push(new PackedRecord(bytes, at, keyAt, valueAt, end, isDelete));
     at = end;
   }
   return records;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isDelete, recordBytes, sizeOfRecord } from '../../../src/actors/kv/kv-record.js';
 import {
   decodeRecords,
   encodedLength,
@@ -22,6 +23,22 @@ describe('records as bytes', () => {
         expect(got.map(({ key, value }) => [[...key], value && [...value]])).toEqual(
           records.map(({ key, value }) => [[...key], value && [...value]]),
         );
+      }),
+    );
+  });
+
+  it('are told the same way before and after, and packed anew as they lie', () => {
+    fc.assert(
+      fc.property(fc.array(record, { maxLength: 20 }), fc.nat(20), (records, from) => {
+        const decoded = decodeRecords(encodeRecords(records));
+        expect(decoded.map(sizeOfRecord)).toEqual(records.map(sizeOfRecord));
+        expect(decoded.map(isDelete)).toEqual(records.map(isDelete));
+        expect(recordBytes(decoded)).toBe(recordBytes(records));
+        // Mixed with others, and from the middle of what they lie in.
+        const mixed = [...decoded.slice(from), ...records];
+        expect([...encodeRecords(mixed)]).toEqual([
+          ...encodeRecords([...records.slice(from), ...records]),
+        ]);
       }),
     );
   });

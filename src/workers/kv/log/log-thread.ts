@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { recordBytes } from '../../../actors/kv/kv-record.js';
 import type { LogBatch, LogPort } from '../../../actors/kv/log-port.js';
 import { LogFailedError } from '../../../shared/kv-errors.js';
 import { decodeError } from '../../error-codec.js';
@@ -101,10 +102,7 @@ export class LogThread implements LogPort {
 
   append(batch: LogBatch): Promise<void> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
-    const bytes = batch.records.reduce(
-      (sum, { key, value }) => sum + key.length + (value?.length ?? 0),
-      0,
-    );
+    const bytes = recordBytes(batch.records);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, bytes, resolve, reject });
       this.#pump();
