@@ -5,7 +5,7 @@ export type NextCallObject = ReturnType<NextCall>;
 export type Listener = NonNullable<Parameters<NextCallObject['start']>[1]>;
 export type MessageContext = Parameters<NextCallObject['sendMessageWithContext']>[0];
 
-/** What came back: the status, and with a single response that and its headers. */
+/** What came back: the status, the headers if any came, and the response, of a stream its last one. */
 export type Answer = StatusObject & {
   readonly headers?: Metadata;
   readonly reply?: unknown;
@@ -34,15 +34,20 @@ export function relayAnswer(
   onEnd: (answer: Answer, end: StatusObject) => void,
   onMessage: (() => void) | undefined,
 ): Listener {
+  let headers: Metadata | undefined;
   let reply: unknown;
   return {
-    onReceiveMetadata: (metadata) => client()?.onReceiveMetadata?.(metadata),
+    onReceiveMetadata(metadata) {
+      headers = metadata;
+      client()?.onReceiveMetadata?.(metadata);
+    },
     onReceiveMessage(message: unknown) {
       reply = message;
       onMessage?.();
       client()?.onReceiveMessage?.(message);
     },
-    onReceiveStatus: (end) => onEnd({ ...end, reply }, end),
+    onReceiveStatus: (end) =>
+      onEnd({ ...end, ...(headers !== undefined && { headers }), reply }, end),
   };
 }
 

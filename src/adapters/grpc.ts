@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { classifyByError } from '../shared/classify-by-error.js';
 import { UnknownRpcError } from '../shared/errors.js';
-import { isVerdict, type Verdict } from '../shared/verdict.js';
+import { isVerdict, type Verdict, withPressure } from '../shared/verdict.js';
 import type { Attempt } from '../workers/attempt-run.js';
 import { type CallOptions, type CallRetry, RETRY_OPTIONS } from '../workers/call-options.js';
 import { checkKnown } from '../workers/known-options.js';
@@ -15,6 +15,7 @@ import type { Outcome } from '../workers/outcome.js';
 import { LONGEST_WAIT_MS } from '../workers/wait-options.js';
 import { GatedCall, type Pass, type Passage } from './grpc-gated-call.js';
 import type { Answer } from './grpc-inner-call.js';
+import { grpcPressure } from './grpc-pressure.js';
 import { REFUSED_KEY } from './grpc-refusal.js';
 import { grpcRetryAfterMs } from './grpc-retry-hint.js';
 
@@ -53,6 +54,11 @@ export interface GrpcInterceptorOptions {
   readonly table?: (call: GrpcCall) => bigint | number | string | undefined;
   /** Peer that the calls go to, as its circuit breaker knows it: the target of the client, say. Default: none. */
   readonly address?: string | ((call: GrpcCall) => string | undefined);
+  /**
+   * Part of the server whose pressure the calls heed, and which the pressure of an answer (trailer or initial metadata
+   * `spillway-pressure`) is of; undefined: none. Default: what `address` says.
+   */
+  readonly bucket?: string | ((call: GrpcCall) => string | undefined);
   /** Permits that each attempt takes. Default: 1. */
   readonly weight?: (call: GrpcCall) => number;
   /** Longest wait, ms; a call's own deadline bounds it too. Default: what the configuration says. */
@@ -126,7 +132,8 @@ export function classifyGrpcOutcome(outcome: Outcome<unknown>): Verdict {
   if (outcome.ok) return 'success';
   const error = outcome.error as { code?: unknown; metadata?: Metadata } | null | undefined;
   if (typeof error?.code !== 'number') return classifyByError(outcome);
-  return classifyGrpcStatus(error as { code: number; metadata?: Metadata });
+  const end = error as { code: number; metadata?: Metadata };
+  return withPressure(classifyGrpcStatus(end), grpcPressure(end.metadata, undefined));
 }
 
 /** Whether a status, or a `ServiceError`, is of a call that the interceptor ended before it was sent. */
@@ -170,6 +177,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof GrpcInterceptorOptions>([
   'rpc',
   'table',
   'address',
+  'bucket',
   'weight',
   'maxWaitMs',
   'retry',
@@ -182,13 +190,15 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof GrpcInterceptorOptions>([
 const NO_BOUNDS = { retry: false, attemptTimeoutMs: 0, deadlineMs: 0 } as const;
 
 function admission(
-  { table, address, weight, retry, attemptTimeoutMs, status: statusOf }: GrpcInterceptorOptions,
+  options: GrpcInterceptorOptions,
   rpc: string,
   call: GrpcCall,
   { signal, maxWaitMs, leftMs, isUnary }: Passage,
 ): CallOptions<Answer> {
+  const { table, address, bucket, weight, retry, attemptTimeoutMs, status: statusOf } = options;
   const key = table?.(call);
   const peer = typeof address === 'function' ? address(call) : address;
+  const part = bucket === undefined ? peer : typeof bucket === 'function' ? bucket(call) : bucket;
   const retries = typeof retry === 'function' ? retry(call) : retry;
   const bounds = {
     ...(retries !== undefined && { retry: retries }),
@@ -201,6 +211,7 @@ function admission(
     classify: (outcome) => classifyEnd(outcome, call, statusOf),
     ...(key !== undefined && { table: key }),
     ...(peer !== undefined && { address: peer }),
+    ...(part !== undefined && { bucket: part }),
     ...(weight !== undefined && { weight: weight(call) }),
     ...(maxWaitMs !== undefined && { maxWaitMs }),
     ...(isUnary ? bounds : NO_BOUNDS),
@@ -214,18 +225,19 @@ function classifyEnd(
   statusOf: GrpcInterceptorOptions['status'],
 ): Verdict {
   if (!outcome.ok) return 'ignored';
-  const { reply, headers: _, ...end } = outcome.value;
+  const { reply, headers, ...end } = outcome.value;
   const isTheServers = end.code !== status.CANCELLED && !wasRefusedHere(end);
   const verdict = isTheServers ? statusOf?.({ call, status: end, reply }) : undefined;
-  if (verdict === undefined) return classifyGrpcStatus(end);
-  if (isVerdict(verdict)) return verdict;
+  const pressure = grpcPressure(end.metadata, headers);
+  if (verdict === undefined) return withPressure(classifyGrpcStatus(end), pressure);
+  if (isVerdict(verdict)) return withPressure(verdict, pressure);
   throw new TypeError(`status must return a verdict or undefined, got ${String(verdict)}`);
 }
 
 /** Throws here, once, and not in every call. */
 function checkOptions(options: GrpcInterceptorOptions): void {
   checkKnown(options, OPTIONS);
-  const { gate, unknownRpc = 'pass', address, retry } = options;
+  const { gate, unknownRpc = 'pass', address, bucket, retry } = options;
   if (typeof gate?.call !== 'function') throw new TypeError('gate must be a gate, see attach()');
   for (const name of ['rpc', 'table', 'weight', 'status'] as const) {
     const callback: unknown = options[name];
@@ -233,8 +245,10 @@ function checkOptions(options: GrpcInterceptorOptions): void {
       throw new TypeError(`${name} must be a function, got ${typeof callback}`);
     }
   }
-  if (address !== undefined && typeof address !== 'string' && typeof address !== 'function')
-    throw new TypeError(`address must be a string or a function, got ${typeof address}`);
+  for (const [name, value] of Object.entries({ address, bucket })) {
+    if (value !== undefined && typeof value !== 'string' && typeof value !== 'function')
+      throw new TypeError(`${name} must be a string or a function, got ${typeof value}`);
+  }
   const isRetry = retry === false || typeof retry === 'object' || typeof retry === 'function';
   if (retry !== undefined && (!isRetry || retry === null))
     throw new TypeError(`retry must be an object, a function or false, got ${String(retry)}`);

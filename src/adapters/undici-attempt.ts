@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { type Verdict, verdictKind } from '../shared/verdict.js';
+import { pressureOf, type Verdict, verdictKind, withPressure } from '../shared/verdict.js';
 import type { UndiciResponse } from './undici-message.js';
 import { PeerJudge } from './undici-peer-judge.js';
 import type { RelayController } from './undici-relay-controller.js';
@@ -180,7 +180,8 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
       return;
     }
     this.#verdict = verdict;
-    if (verdict !== 'success' && verdict !== 'ignored') {
+    const kind = verdictKind(verdict);
+    if (kind !== 'success' && kind !== 'ignored') {
       if (this.#mayRetry) {
         this.#state = 'held';
         relay.aimAt(undefined);
@@ -189,7 +190,7 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
       this.#settle(verdict, () => this.#resolve(response));
       if (this.#mayRetry) return;
     }
-    if (verdict === 'success') this.#onAnswered?.();
+    if (kind === 'success') this.#onAnswered?.();
     this.#state = 'passing';
     this.#tell(pass);
   }
@@ -215,7 +216,9 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
     const response = { ...(this.#response as UndiciResponse), trailers: trailers ?? {} };
     if (!this.#isSettled && verdictKind(this.#verdict) === 'success') {
       const said =
-        Object.keys(response.trailers).length === 0 ? 'success' : this.#judge.response(response);
+        Object.keys(response.trailers).length === 0
+          ? this.#verdict
+          : this.#judge.response(response);
       if (said === undefined) {
         this.onResponseError(controller, this.#judge.fault?.error as Error);
         return;
@@ -241,7 +244,11 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
     const isForSender = this.#state !== 'dropped';
     const isOpen = this.#state === 'open';
     const wasEnded = this.#state === 'ended';
-    if (!this.#isSettled) this.#settle(this.#blame(error), () => this.#reject(shown));
+    if (!this.#isSettled) {
+      // What the head said of the pressure stands, whatever became of the rest.
+      const blamed = withPressure(this.#blame(error), pressureOf(this.#verdict));
+      this.#settle(blamed, () => this.#reject(shown));
+    }
     // Whoever decides on another attempt tells the sender if there is none.
     if (!isForSender || (isOpen && this.#mayRetry && !this.#host.relay.aborted)) return;
     this.#state = 'ended';
@@ -277,6 +284,6 @@ export class RequestAttempt implements Dispatcher.DispatchHandler {
 /** The sender has seen a part of it already: nothing can follow. */
 function final(verdict: Verdict): Verdict {
   const kind = verdictKind(verdict);
-  if (kind === 'success' || kind === 'ignored') return kind;
-  return { kind, retryAfterMs: Number.POSITIVE_INFINITY };
+  if (kind === 'success' || kind === 'ignored') return verdict;
+  return withPressure({ kind, retryAfterMs: Number.POSITIVE_INFINITY }, pressureOf(verdict));
 }

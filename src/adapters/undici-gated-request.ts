@@ -15,6 +15,7 @@ export interface RequestPlan {
   readonly rpc: string;
   readonly table: TableKey | undefined;
   readonly address: string | undefined;
+  readonly bucket: string | undefined;
   readonly weight: number | undefined;
   readonly maxWaitMs: number | undefined;
   /** Undefined: as the configuration says. */
@@ -62,13 +63,14 @@ export class GatedRequest implements AttemptHost {
 
   /** @returns what the dispatcher says: false when it is full. */
   start(): boolean {
-    const { gate, rpc, table, address, weight, maxWaitMs, retry } = this.#plan;
+    const { gate, rpc, table, address, bucket, weight, maxWaitMs, retry } = this.#plan;
     const call = {
       rpc,
       signal: this.#gone.signal,
       classify: () => this.#attempt?.verdict() ?? 'ignored',
       ...(table !== undefined && { table }),
       ...(address !== undefined && { address }),
+      ...(bucket !== undefined && { bucket }),
       ...(weight !== undefined && { weight }),
       ...(maxWaitMs !== undefined && { maxWaitMs }),
       ...(retry !== undefined && { retry }),

@@ -1,7 +1,7 @@
 import { describeValue } from '../shared/quota.js';
-import { isVerdict, type Verdict, verdictKind } from '../shared/verdict.js';
+import { isVerdict, type Verdict, verdictKind, withPressure } from '../shared/verdict.js';
 import type { UndiciResponse } from './undici-message.js';
-import { classifyHttpStatus, classifyUndiciError } from './undici-verdict.js';
+import { classifyHttpStatus, classifyUndiciError, httpPressure } from './undici-verdict.js';
 
 /**
  * What an attempt says about the peer that it was sent to: the user's word first, then status and error. A failure of
@@ -34,8 +34,10 @@ export class PeerJudge {
     this.#hasHead = true;
     try {
       const said: unknown = this.#classify(response);
-      if (said === undefined) return this.#ofPeer(classifyHttpStatus(response));
-      if (isVerdict(said)) return said;
+      const pressure = this.#hasStrayed() ? undefined : httpPressure(response.headers);
+      if (said === undefined)
+        return withPressure(this.#ofPeer(classifyHttpStatus(response)), pressure);
+      if (isVerdict(said)) return withPressure(said, pressure);
       throw new TypeError(`classify must return a verdict or nothing, got ${describeValue(said)}`);
     } catch (error) {
       this.#fault = { error };

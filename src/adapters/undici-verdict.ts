@@ -2,6 +2,7 @@
 
 import { classifyByError } from '../shared/classify-by-error.js';
 import { isSpillwayError } from '../shared/errors.js';
+import { PRESSURE_KEY, parsePressure } from '../shared/pressure/pressure-text.js';
 import type { Verdict } from '../shared/verdict.js';
 import type { UndiciResponse } from './undici-message.js';
 
@@ -52,6 +53,13 @@ export function classifyUndiciError(error: unknown): Verdict {
     return verdict === 'success' ? 'failure' : verdict;
   }
   return LOCAL_CODES.has(code) ? 'ignored' : 'failure';
+}
+
+/** Of the header `spillway-pressure`; undefined: none, or nothing that means anything. Never throws, whatever has come. */
+export function httpPressure(headers: UndiciResponse['headers']): number | undefined {
+  const value = headers[PRESSURE_KEY];
+  if (value === undefined) return undefined;
+  return parsePressure(Array.isArray(value) ? value.join(',') : value);
 }
 
 /**

@@ -23,6 +23,11 @@ export interface UndiciInterceptorOptions {
   readonly table?: (request: UndiciRequest) => TableKey | undefined;
   /** Peer whose circuit breaker the request is subject to; undefined: none. Default: the request's origin. */
   readonly address?: string | ((request: UndiciRequest) => string | undefined);
+  /**
+   * Part of the server whose pressure the request heeds, and which the pressure of a response (header `spillway-pressure`) is
+   * of; undefined: none. Default: what `address` says, the request's origin if it says nothing.
+   */
+  readonly bucket?: string | ((request: UndiciRequest) => string | undefined);
   /** Permits that a request takes, with each attempt. Default: 1. */
   readonly weight?: (request: UndiciRequest) => number;
   /** Longest wait, ms. Default: what the configuration says. */
@@ -63,6 +68,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof UndiciInterceptorOptions>([
   'rpc',
   'table',
   'address',
+  'bucket',
   'weight',
   'maxWaitMs',
   'classify',
@@ -103,18 +109,30 @@ function planRequest(
 ): RequestPlan | undefined {
   // undici ends it without sending it.
   if ((dispatched.signal as AbortSignal | null | undefined)?.aborted === true) return undefined;
-  const { gate, rpc = 'http', table, address, weight, maxWaitMs, retry, unknownRpc } = options;
+  const {
+    gate,
+    rpc = 'http',
+    table,
+    address,
+    bucket,
+    weight,
+    maxWaitMs,
+    retry,
+    unknownRpc,
+  } = options;
   const request = describeRequest(dispatched);
   const name = typeof rpc === 'function' ? rpc(request) : rpc;
   if (name === undefined) return undefined;
   // A call without limits is only what `undefined` asks for.
   if (typeof name !== 'string')
     throw new TypeError(`rpc must return a string or undefined, got ${describeValue(name)}`);
+  const peer = address === undefined ? request.origin : textOf(address, request);
   return {
     gate,
     rpc: name,
     table: table?.(request),
-    address: addressOf(address, request),
+    address: peer,
+    bucket: bucket === undefined ? peer : textOf(bucket, request),
     weight: weight?.(request),
     maxWaitMs,
     retry: maySendTwice(options, request) ? retry : false,
@@ -123,12 +141,11 @@ function planRequest(
   };
 }
 
-function addressOf(
-  address: UndiciInterceptorOptions['address'],
+function textOf(
+  option: string | ((request: UndiciRequest) => string | undefined),
   request: UndiciRequest,
 ): string | undefined {
-  if (address === undefined) return request.origin;
-  return typeof address === 'function' ? address(request) : address;
+  return typeof option === 'function' ? option(request) : option;
 }
 
 function maySendTwice({ idempotent }: UndiciInterceptorOptions, request: UndiciRequest): boolean {
@@ -145,14 +162,14 @@ function maySendTwice({ idempotent }: UndiciInterceptorOptions, request: UndiciR
 /** Throws here, once, and not in every request. */
 function checkOptions(options: UndiciInterceptorOptions): UndiciInterceptorOptions {
   checkKnown(options, OPTIONS);
-  const { gate, rpc, address, maxWaitMs, retry, unknownRpc } = options;
+  const { gate, rpc, address, bucket, maxWaitMs, retry, unknownRpc } = options;
   if (typeof gate?.call !== 'function') throw new TypeError('gate must be a gate, see attach()');
   for (const name of ['table', 'weight', 'classify', 'idempotent'] as const) {
     const callback: unknown = options[name];
     if (callback !== undefined && typeof callback !== 'function')
       throw new TypeError(`${name} must be a function, got ${describeValue(callback)}`);
   }
-  for (const [name, value] of Object.entries({ rpc, address })) {
+  for (const [name, value] of Object.entries({ rpc, address, bucket })) {
     if (value === undefined || typeof value === 'function') continue;
     if (typeof value !== 'string' || value === '')
       throw new TypeError(`${name} must be a string or a function, got ${describeValue(value)}`);

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PressureMonitor } from '../../src/adapters/pressure/pressure-monitor.js';
+import { eventLoopUtilization, queueLength } from '../../src/adapters/pressure/pressure-source.js';
+
+describe('the length of a queue', () => {
+  it('rises evenly from where the pressure begins to where it is full', () => {
+    let length = 0;
+    const source = queueLength(() => length, { from: 10, full: 20 });
+    const at = [0, 10, 12, 15, 20, 30].map((n) => {
+      length = n;
+      return source.pressure(undefined);
+    });
+    expect(at).toEqual([0, 0, 0.2, 0.5, 1, 1]);
+  });
+
+  it('may differ from bucket to bucket', () => {
+    const lengths: Record<string, number> = { a: 5, b: 0 };
+    const source = queueLength((bucket = '') => lengths[bucket] ?? 10, { from: 0, full: 10 });
+    expect([source.pressure('a'), source.pressure('b'), source.pressure(undefined)]).toEqual([
+      0.5, 0, 1,
+    ]);
+  });
+
+  it.each([
+    [{ from: 5, full: 5 }, /^from must be below full \(5\), got 5/],
+    [{ from: Number.NaN, full: 5 }, /^from must be finite, got NaN/],
+    [{ from: 0, full: '5' }, /^full must be a number, got '5'/],
+  ])('refuses the ramp %j', (ramp, message) => {
+    expect(() => queueLength(() => 0, ramp as never)).toThrow(message);
+  });
+
+  it('refuses what is no function', () => {
+    expect(() => queueLength(5 as never, { from: 0, full: 1 })).toThrow(/^read must be a function/);
+  });
+});
+
+describe('the utilization of the event loop', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('is measured while a server uses it, and by one timer for all of them', () => {
+    let busy = 0.9;
+    const source = eventLoopUtilization({ from: 0.8, full: 1, sampleMs: 100, measure: () => busy });
+    expect(vi.getTimerCount()).toBe(0);
+    expect(source.pressure(undefined)).toBe(0);
+    const stop = source.start?.();
+    const stopOther = source.start?.();
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(100);
+    expect(source.pressure(undefined)).toBeCloseTo(0.5);
+    busy = 1;
+    vi.advanceTimersByTime(99);
+    expect(source.pressure(undefined)).toBeCloseTo(0.5);
+    vi.advanceTimersByTime(1);
+    expect(source.pressure(undefined)).toBe(1);
+    stop?.();
+    stop?.();
+    expect(vi.getTimerCount()).toBe(1);
+    stopOther?.();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(source.pressure(undefined)).toBe(0);
+  });
+
+  it.each([0, Number.NaN, -1])('refuses to be measured every %d ms', (sampleMs) => {
+    expect(() => eventLoopUtilization({ sampleMs })).toThrow(
+      /^sampleMs must be from 1 to 86400000/,
+    );
+  });
+
+  it('is a number from 0 to 1 where it is really measured', () => {
+    const source = eventLoopUtilization({ from: 0, full: 1, sampleMs: 1 });
+    const stop = source.start?.();
+    vi.advanceTimersByTime(5);
+    const pressure = source.pressure(undefined);
+    expect(pressure >= 0 && pressure <= 1).toBe(true);
+    stop?.();
+  });
+});
+
+const SOURCE = { pressure: (): number => 0 };
+
+describe('several sources', () => {
+  const monitor = (...said: (() => unknown)[]) => {
+    const faults: unknown[] = [];
+    const source = said.map((pressure) => ({ pressure: pressure as () => number }));
+    const made = new PressureMonitor({ source, onFault: (error) => faults.push(error) });
+    return { made, faults };
+  };
+  const nobody = { bucket: undefined };
+
+  it('count by the highest, and what is out of range as the nearer end', () => {
+    expect(
+      monitor(
+        () => 0.2,
+        () => 0.7,
+        () => 0.5,
+      ).made.pressure(nobody),
+    ).toBe(0.7);
+    expect(
+      monitor(
+        () => 7,
+        () => 0.5,
+      ).made.pressure(nobody),
+    ).toBe(1);
+    expect(monitor(() => -1).made.pressure(nobody)).toBe(0);
+  });
+
+  it('count for nothing when they fail, and are reported once each', () => {
+    const { made, faults } = monitor(
+      () => {
+        throw new Error('broken');
+      },
+      () => Number.NaN,
+      () => 'high',
+      () => 0.5,
+    );
+    for (let i = 0; i < 3; i += 1) expect(made.pressure(nobody)).toBe(0.5);
+    expect(faults.map((fault) => (fault as Error).message)).toEqual([
+      'broken',
+      'a source must return a pressure from 0 to 1, got NaN',
+      "a source must return a pressure from 0 to 1, got 'high'",
+    ]);
+  });
+
+  it('are not harmed by who is told, and callbacks that fail neither', () => {
+    const made = new PressureMonitor<number>({
+      source: { pressure: () => Number.NaN },
+      bucket: () => {
+        throw new Error('no bucket');
+      },
+      exempt: () => {
+        throw new Error('no exemption');
+      },
+      onFault: () => {
+        throw new Error('nobody listens');
+      },
+    });
+    expect(made.watch(1)).toEqual({ bucket: undefined });
+    expect(made.pressure(nobody)).toBe(0);
+  });
+
+  it('are reported by a warning of the process where nobody else is told', async () => {
+    const warning = new Promise<Error>((resolve) => process.once('warning', resolve));
+    new PressureMonitor({ source: { pressure: () => Number.NaN } }).pressure(nobody);
+    expect((await warning).message).toContain('a source of pressure counts for nothing: ');
+  });
+
+  it.each([
+    [{ source: [] }, /^source must be one or more objects with a pressure\(\), got undefined/],
+    [{ source: [SOURCE, 5] }, /^source must be one or more .* got 5/],
+    [{}, /^source must be one or more/],
+    [{ source: SOURCE, hardLimit: 0 }, /^hardLimit must be above 0, got 0/],
+    [{ source: SOURCE, hardLimit: Number.NaN }, /^hardLimit must be above 0/],
+    [{ source: SOURCE, retryAfterMs: -1 }, /^retryAfterMs must be from 0 to/],
+    [{ source: SOURCE, bucket: 'a' }, /^bucket must be a function, got 'a'/],
+    [{ source: SOURCE, limit: 1 }, /^limit is no option/],
+  ])('are refused as %j', (options, message) => {
+    expect(() => new PressureMonitor(options as never)).toThrow(message);
+  });
+});
