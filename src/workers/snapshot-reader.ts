@@ -1,17 +1,8 @@
 /** Reads a snapshot from the arena; asks no thread, so it also tells of those that died or hang. */
 import type { Arena } from '../shared/arena.js';
 import { CELL_FIELD } from '../shared/directory/cell.js';
-import { STATS } from '../shared/kernel/port.js';
 import { KeyDirectory } from '../shared/key-directory.js';
-import {
-  ACTOR_TOTALS,
-  CALL_STATS,
-  HEADER,
-  PEER_STATS,
-  RING_RECORDS,
-  THREAD,
-  TOTALS,
-} from '../shared/layout.js';
+import { ACTOR_TOTALS, type CALL_STATS, HEADER, RING_RECORDS, TOTALS } from '../shared/layout.js';
 import { bucketWords, cellQps } from '../shared/limiter-words.js';
 import { RingConsumer } from '../shared/message-ring.js';
 import { readSettings, settingsIndex } from '../shared/settings.js';
@@ -27,6 +18,7 @@ import type {
   RuntimeSnapshot,
 } from './snapshot.js';
 import { ThreadRegistry } from './thread-registry.js';
+import { ThreadSums } from './thread-sums.js';
 
 export interface SnapshotReader {
   read(): RuntimeSnapshot;
@@ -37,15 +29,14 @@ export interface SnapshotReader {
 const { BUSY: _busy, PRESSURE_EASED: _eased, ...CIRCUIT_KINDS } = RECORD;
 const CIRCUIT_RECORDS: readonly number[] = Object.values(CIRCUIT_KINDS);
 
-type Sums = Record<keyof typeof STATS, number>;
-type CallEvent = keyof typeof CALL_STATS;
-type PeerEvent = keyof typeof PEER_STATS;
-
 export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock): SnapshotReader {
   const { layout, f64, i32, buffer } = arena;
   const { threads, pairs } = layout.capacity;
-  const places = Array.from({ length: threads }, (_, index) => layout.thread(index));
-  const rings = places.map(({ ring }) => new RingConsumer(buffer, ring, RING_RECORDS));
+  const sums = new ThreadSums(arena);
+  const rings = Array.from(
+    { length: threads },
+    (_, index) => new RingConsumer(buffer, layout.thread(index).ring, RING_RECORDS),
+  );
   const directory = new KeyDirectory(buffer, layout.directory, pairs);
   const registry = new ThreadRegistry(arena);
   const circuitReader = createCircuitReader(arena);
@@ -53,26 +44,8 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
 
   const word = (offset: number): number => Atomics.load(i32, offset >>> 2);
   const float = (offset: number): number => f64[offset >>> 3] as number;
-  const active = (): number =>
-    places.reduce((sum, { header }) => sum + float(header + THREAD.ACTIVE), 0);
-
-  const sum = (rpcId: number, stages: readonly ('host' | 'table')[]): Sums => {
-    const sums = Object.fromEntries(Object.keys(STATS).map((name) => [name, 0])) as Sums;
-    for (const place of places) {
-      for (const stage of stages) {
-        const stats = place.stats(rpcId, stage);
-        for (const name of Object.keys(STATS) as (keyof typeof STATS)[])
-          sums[name] += float(stats + STATS[name]);
-      }
-    }
-    return sums;
-  };
-
-  const ofCalls = (rpcId: number, event: CallEvent): number =>
-    places.reduce((all, place) => all + float(place.calls(rpcId) + CALL_STATS[event]), 0);
-
-  const ofPeers = (event: PeerEvent): number =>
-    places.reduce((all, place) => all + float(place.peers + PEER_STATS[event]), 0);
+  const ofCalls = (rpcId: number, event: keyof typeof CALL_STATS): number =>
+    sums.calls(rpcId, event);
 
   const ofActors = (total: keyof typeof ACTOR_TOTALS): number =>
     float(HEADER.ACTOR_TOTALS + ACTOR_TOTALS[total]);
@@ -101,7 +74,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
   };
 
   const rpcSnapshot = (id: number, rpc: string, throttledTables: number): RpcSnapshot => {
-    const host = sum(id, ['host']);
+    const host = sums.limiter(id, 'host');
     const waits = rpcs.waits(id);
     const bucket = layout.bucket(id, readSettings(arena).hostDryRun);
     const words = bucketWords(arena, bucket);
@@ -114,7 +87,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
       spent: host.DIRECT + host.SPENT,
       returned: host.RETURNED,
       lost: host.LOST,
-      refused: host.REFUSED + sum(id, ['table']).REFUSED,
+      refused: host.REFUSED + sums.limiter(id, 'table').REFUSED,
       calls: host.CALLS,
       busy: host.BUSY,
       outcomes: {
@@ -140,14 +113,21 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
   const conservationNow = (): ConservationSnapshot => {
     let [granted, spent, returned, lost] = [0, 0, 0, 0];
     for (const { id } of rpcs.all()) {
-      const all = sum(id, ['host', 'table']);
+      const all = sums.limiter(id, 'host', 'table');
       granted += all.DIRECT + all.RESERVED;
       spent += all.DIRECT + all.SPENT;
       returned += all.RETURNED;
       lost += all.LOST;
     }
     const held = granted - spent - returned - lost;
-    return { ok: held === 0 || (held > 0 && active() > 0), granted, spent, returned, lost, held };
+    return {
+      ok: held === 0 || (held > 0 && sums.active() > 0),
+      granted,
+      spent,
+      returned,
+      lost,
+      held,
+    };
   };
 
   const conservation = (): ConservationSnapshot => {
@@ -158,8 +138,12 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
   };
 
   return {
-    active,
+    active() {
+      sums.look();
+      return sums.active();
+    },
     read() {
+      sums.look();
       const now = clock.nowNs();
       const throttled = limits();
       const perRpc = new Map<string, number>();
@@ -179,17 +163,17 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
         ringDrops: { busy: drops([RECORD.BUSY]), circuit: drops(CIRCUIT_RECORDS) },
         rpcs: rpcs.all().map(({ id, name }) => rpcSnapshot(id, name, perRpc.get(name) ?? 0)),
         peerReads: {
-          servedByPeer: ofPeers('SERVED_BY_PEER'),
-          servedByFallback: ofPeers('SERVED_BY_FALLBACK'),
-          attempts: ofPeers('ATTEMPTS'),
-          misses: ofPeers('MISSES'),
-          open: ofPeers('OPEN'),
-          connectTimeouts: ofPeers('CONNECT_TIMEOUTS'),
+          servedByPeer: sums.peers('SERVED_BY_PEER'),
+          servedByFallback: sums.peers('SERVED_BY_FALLBACK'),
+          attempts: sums.peers('ATTEMPTS'),
+          misses: sums.peers('MISSES'),
+          open: sums.peers('OPEN'),
+          connectTimeouts: sums.peers('CONNECT_TIMEOUTS'),
         },
         throttle: {
           upgrades: total(TOTALS.UPGRADES),
           downgrades: total(TOTALS.DOWNGRADES),
-          busy: rpcs.all().reduce((busy, { id }) => busy + sum(id, ['host']).BUSY, 0),
+          busy: rpcs.all().reduce((busy, { id }) => busy + sums.limiter(id, 'host').BUSY, 0),
           upgrades60s: total(TOTALS.UPGRADES_60S),
           downgrades60s: total(TOTALS.DOWNGRADES_60S),
           busy60s: total(TOTALS.BUSY_60S),
