@@ -1,6 +1,7 @@
+import type { BufferRoom } from './buffer-room.js';
 import type { Due } from './due-heap.js';
 import { bucketName } from './kv-metadata.js';
-import type { PendingRecord } from './pending-record.js';
+import type { PendingRecord, RecordHome } from './pending-record.js';
 import { RecordLine } from './record-line.js';
 
 export interface Batch {
@@ -9,13 +10,11 @@ export interface Batch {
   readonly bytes: number;
 }
 
-/** Stands for a table whose buckets are not known yet: nothing of it is sent. */
-export const UNPLACED = -1;
 /** Far below what a server takes. */
 const MAX_BATCH_RECORDS = 10_000;
 
 /** What is to be written to one bucket, in order: the attempt under way, parts to be tried again, what waits, what has no room. */
-export class BucketQueue implements Due {
+export class BucketQueue implements Due, RecordHome {
   readonly table: string;
   readonly bucket: number;
   readonly name: string;
@@ -25,8 +24,6 @@ export class BucketQueue implements Due {
   parts: (readonly PendingRecord[])[] = [];
   readonly waiting: RecordLine = new RecordLine();
   readonly overflow: RecordLine = new RecordLine();
-  /** Bytes in the buffer. */
-  held = 0;
   /** Pause after a failure. */
   notBeforeMs = 0;
   /** Attempts in a row that came to nothing. */
@@ -40,10 +37,99 @@ export class BucketQueue implements Due {
   /** As the server said last; unchecked. */
   lastError: Error | undefined = undefined;
 
-  constructor(table: string, bucket: number) {
+  readonly #room: BufferRoom;
+  #held = 0;
+
+  constructor(table: string, bucket: number, room: BufferRoom) {
     this.table = table;
     this.bucket = bucket;
     this.name = bucketName(table, bucket);
+    this.#room = room;
+  }
+
+  /** Bytes of it that are in the buffer. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Whether a record that comes now need not wait for room. */
+  hasRoom(bytes: number): boolean {
+    return this.overflow.live === 0 && this.#room.fits(this.#held, bytes);
+  }
+
+  /** Behind all that waits; there is room for it. */
+  hold(record: PendingRecord): void {
+    this.#room.take(record.bytes);
+    this.#held += record.bytes;
+    record.home = this;
+    record.place = 'waiting';
+    this.waiting.push(record);
+  }
+
+  /** Behind all that waits for room. */
+  crowd(record: PendingRecord): void {
+    record.home = this;
+    record.place = 'overflow';
+    this.overflow.push(record);
+  }
+
+  /** Lets in those that there is room for now; returns how many. */
+  admit(): number {
+    let admitted = 0;
+    for (let next = this.overflow.first(); next !== undefined; next = this.overflow.first()) {
+      if (!this.#room.fits(this.#held, next.bytes)) break;
+      this.overflow.shift();
+      this.hold(next);
+      admitted += 1;
+    }
+    return admitted;
+  }
+
+  /** A record that waits for it to be known which bucket it belongs to is taken away. */
+  expel(record: PendingRecord): void {
+    if (record.place === 'overflow') this.overflow.shift();
+    else {
+      this.waiting.shift();
+      this.#release(record.bytes);
+    }
+  }
+
+  leave(record: PendingRecord): void {
+    switch (record.place) {
+      case 'overflow':
+        this.overflow.forget(record);
+        return;
+      case 'waiting':
+        this.waiting.forget(record);
+        this.#release(record.bytes);
+        return;
+      case 'part':
+        this.#release(record.bytes);
+        return;
+      case 'flying':
+      // Its bytes are in a request: they go with that.
+    }
+  }
+
+  /** The attempt is over and was taken: it leaves the buffer. */
+  land(batch: Batch): void {
+    this.flying = undefined;
+    this.#release(batch.bytes);
+  }
+
+  /** The attempt is over and came to nothing. Returns the records whose promise is open, the others leave the buffer. */
+  recall(batch: Batch): readonly PendingRecord[] {
+    this.flying = undefined;
+    for (const record of batch.records) {
+      record.place = 'part';
+      if (record.isSettled) this.#release(record.bytes);
+    }
+    return batch.records.filter(isOpen);
+  }
+
+  #release(bytes: number): void {
+    this.#held -= bytes;
+    this.#room.release(bytes);
   }
 
   get isEmpty(): boolean {

@@ -1,9 +1,21 @@
 import type { KvRecord } from '../kv-record.js';
-import type { BucketQueue } from './bucket-queue.js';
 import type { FlushEpoch } from './flush-epochs.js';
 
 /** Where a record is. `overflow`: it waits for room; `part`: it was tried and is tried again, before all that waits. */
 export type RecordPlace = 'overflow' | 'waiting' | 'part' | 'flying';
+
+/** The bucket that a record belongs to. */
+export interface RecordHome {
+  readonly table: string;
+  /** `UNPLACED`: it is not known yet. */
+  readonly bucket: number;
+  readonly name: string;
+  /** The record has just been settled. */
+  leave(record: PendingRecord): void;
+}
+
+/** Stands for the bucket of a table whose buckets are not known yet. */
+export const UNPLACED = -1;
 
 export interface PutResult {
   readonly bucket: number;
@@ -19,15 +31,15 @@ export class PendingRecord implements KvRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
   readonly bytes: number;
+  /** As the caller chose it. */
+  readonly bucket: number | undefined;
   /** Counts the puts of the writer. */
   readonly sequence: number;
   readonly expiresAtMs: number;
   readonly epoch: FlushEpoch;
   readonly resolve: (result: PutResult) => void;
   readonly reject: (error: unknown) => void;
-  queue: BucketQueue;
-  /** As the caller chose it. */
-  readonly bucket: number | undefined;
+  home: RecordHome;
   place: RecordPlace = 'overflow';
   isSettled = false;
   /** An attempt was made whose answer never came. */
@@ -37,23 +49,28 @@ export class PendingRecord implements KvRecord {
   constructor(
     key: Uint8Array,
     value: Uint8Array | null,
+    bucket: number | undefined,
     sequence: number,
     expiresAtMs: number,
     epoch: FlushEpoch,
-    queue: BucketQueue,
-    bucket: number | undefined,
+    home: RecordHome,
     resolve: (result: PutResult) => void,
     reject: (error: unknown) => void,
   ) {
     this.key = key;
     this.value = value;
-    this.bytes = key.length + (value === null ? 0 : value.length) + RECORD_OVERHEAD;
+    this.bytes = recordRoom(key, value);
+    this.bucket = bucket;
     this.sequence = sequence;
     this.expiresAtMs = expiresAtMs;
     this.epoch = epoch;
-    this.queue = queue;
-    this.bucket = bucket;
+    this.home = home;
     this.resolve = resolve;
     this.reject = reject;
   }
+}
+
+/** What a record takes of the buffer. */
+export function recordRoom(key: Uint8Array, value: Uint8Array | null): number {
+  return key.length + (value === null ? 0 : value.length) + RECORD_OVERHEAD;
 }

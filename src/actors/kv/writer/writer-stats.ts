@@ -33,15 +33,3 @@ export interface KvWriterStats {
   /** Windows that are open now, at most 1000. */
   readonly pressure: readonly BucketPressure[];
 }
-
-/** What is counted as it happens. */
-export interface WriterCounts {
-  given: number;
-  acknowledged: number;
-  failed: number;
-  attempts: number;
-  inFlight: number;
-  retries: number;
-  refusals: number;
-  throttledMs: number;
-}

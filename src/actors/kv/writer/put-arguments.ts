@@ -1,0 +1,25 @@
+import { KvRecordError } from '../../../shared/kv-writer-errors.js';
+import { type PutLimits, refuseKey } from '../put-limits.js';
+
+/** Why a put can never be right; undefined: it can. */
+export function refuseArguments(
+  table: string,
+  key: Uint8Array,
+  value: Uint8Array | null,
+  bucket: number | undefined,
+  { maxKeyBytes, maxValueBytes }: Pick<PutLimits, 'maxKeyBytes' | 'maxValueBytes'>,
+): Error | undefined {
+  if (typeof table !== 'string' || table === '') {
+    return new TypeError(`table must be a name, got ${String(table)}`);
+  }
+  if (!(key instanceof Uint8Array)) return new TypeError('key must be bytes');
+  if (value !== null && !(value instanceof Uint8Array)) return new TypeError('value must be bytes');
+  if (bucket !== undefined && !(Number.isInteger(bucket) && bucket >= 0 && bucket < 2 ** 32)) {
+    return new RangeError(`bucket must be an integer from 0 to 2^32 - 1, got ${String(bucket)}`);
+  }
+  const badKey = refuseKey(key, maxKeyBytes);
+  if (badKey !== undefined) return new KvRecordError(badKey, { storageCode: 3 });
+  if (value === null || value.length <= maxValueBytes) return undefined;
+  const reason = `a value must have at most ${maxValueBytes} bytes, got ${value.length}`;
+  return new KvRecordError(reason, { storageCode: 3 });
+}
