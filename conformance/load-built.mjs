@@ -17,6 +17,7 @@
  *   readonly pressureGauge: typeof import('../src/shared/pressure/pressure-gauge.js'),
  *   readonly flushBudget: typeof import('../src/shared/pressure/flush-budget.js'),
  *   readonly ThrottleWindows: typeof import('../src/shared/pressure/throttle-windows.js').ThrottleWindows,
+ *   readonly windows: WindowParts,
  *   readonly PreWriteBuffer: typeof import('../src/actors/kv/pre-write-buffer.js').PreWriteBuffer,
  *   readonly flushMachine: typeof import('../src/actors/kv/flush-machine.js'),
  * }} Subject
@@ -32,6 +33,14 @@
  *   & typeof import('../src/shared/breaker/retention.js')
  *   & typeof import('../src/shared/breaker/settle-permit.js')
  *   & typeof import('../src/shared/directory-keeper.js')} BreakerParts
+ */
+
+/**
+ * @typedef {typeof import('../src/shared/directory-keeper.js')
+ *   & typeof import('../src/shared/key-directory.js')
+ *   & typeof import('../src/shared/pressure/pressure-windows.js')
+ *   & typeof import('../src/shared/pressure/throttle-windows.js')
+ *   & typeof import('../src/shared/pressure/window-keeper.js')} WindowParts
  */
 
 /** @returns {Promise<Subject>} */
@@ -63,6 +72,14 @@ export async function loadBuilt() {
     pressureGauge: await load('shared/pressure/pressure-gauge.js'),
     flushBudget: await load('shared/pressure/flush-budget.js'),
     ThrottleWindows: (await load('shared/pressure/throttle-windows.js')).ThrottleWindows,
+    windows: Object.assign(
+      {},
+      await load('shared/directory-keeper.js'),
+      await load('shared/key-directory.js'),
+      await load('shared/pressure/pressure-windows.js'),
+      await load('shared/pressure/throttle-windows.js'),
+      await load('shared/pressure/window-keeper.js'),
+    ),
     PreWriteBuffer: (await load('actors/kv/pre-write-buffer.js')).PreWriteBuffer,
     flushMachine: await load('actors/kv/flush-machine.js'),
   };

@@ -16,9 +16,12 @@ import * as circuits from '../../src/shared/breaker/circuits.js';
 import * as retention from '../../src/shared/breaker/retention.js';
 import * as settlePermit from '../../src/shared/breaker/settle-permit.js';
 import * as directoryKeeper from '../../src/shared/directory-keeper.js';
+import * as keyDirectory from '../../src/shared/key-directory.js';
 import * as flushBudget from '../../src/shared/pressure/flush-budget.js';
 import * as pressureGauge from '../../src/shared/pressure/pressure-gauge.js';
-import { ThrottleWindows } from '../../src/shared/pressure/throttle-windows.js';
+import * as pressureWindows from '../../src/shared/pressure/pressure-windows.js';
+import * as throttleWindows from '../../src/shared/pressure/throttle-windows.js';
+import * as windowKeeper from '../../src/shared/pressure/window-keeper.js';
 import { StrictLimiter } from '../../src/shared/strict-limiter.js';
 import { TokenBucket } from '../../src/shared/token-bucket.js';
 import { VirtualTime } from '../../src/testing/virtual-time.js';
@@ -47,7 +50,14 @@ export const subjectFromSource: Subject = {
   },
   pressureGauge,
   flushBudget,
-  ThrottleWindows,
+  ThrottleWindows: throttleWindows.ThrottleWindows,
+  windows: {
+    ...directoryKeeper,
+    ...keyDirectory,
+    ...pressureWindows,
+    ...throttleWindows,
+    ...windowKeeper,
+  },
   PreWriteBuffer,
   flushMachine,
 };
