@@ -3,6 +3,7 @@ import { CIRCUIT_METRICS } from './circuit-metrics.js';
 import { HOST_METRICS } from './host-metrics.js';
 import type { MetricSpec } from './metric-spec.js';
 import { PEER_METRICS } from './peer-metrics.js';
+import { PRESSURE_METRICS } from './pressure-metrics.js';
 import { RUNTIME_METRICS } from './runtime-metrics.js';
 import { TABLE_METRICS } from './table-metrics.js';
 
@@ -12,6 +13,7 @@ export const METRICS: readonly MetricSpec[] = [
   ...HOST_METRICS,
   ...TABLE_METRICS,
   ...CIRCUIT_METRICS,
+  ...PRESSURE_METRICS,
   ...PEER_METRICS,
   ...RUNTIME_METRICS,
 ];
