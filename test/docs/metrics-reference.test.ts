@@ -44,6 +44,7 @@ describe('docs/reference/metrics.md', () => {
     const ofNoUnit = rows.filter(({ unit }) => unit === '').map(({ name }) => name);
     expect(ofNoUnit).toEqual([
       'spillway_circuit_state',
+      'spillway_pressure',
       'spillway_build_info',
       'spillway_backend_info',
     ]);
