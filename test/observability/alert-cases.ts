@@ -214,6 +214,19 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
   },
   {
+    alert: 'SpillwayBucketsHeldBack',
+    fires: { [at('spillway_pressure_windows')]: '3x120' },
+    quiet: {
+      none: { [at('spillway_pressure_windows')]: '0x120' },
+      'a quarter of an hour': { [at('spillway_pressure_windows')]: '0x44 3x15 0x60' },
+    },
+  },
+  {
+    alert: 'SpillwayPressureRefuses',
+    fires: { [at('spillway_pressure_refused_total')]: '0+60x120' },
+    quiet: { 'refusals of long ago': { [at('spillway_pressure_refused_total')]: FLAT } },
+  },
+  {
     alert: 'SpillwayStorePressure',
     fires: { [table('spillway_kv_backpressure_max_pressure')]: '0.9x120' },
     quiet: {

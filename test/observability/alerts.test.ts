@@ -151,7 +151,7 @@ describe('docs/observability/spillway-alerts.yml', () => {
       const alert = alerts[i] ?? '';
       expect(block).toMatch(/^ {8}for: [1-9]\d*m$/m);
       expect(block).toMatch(/^ {10}severity: (info|warning|critical)$/m);
-      expect(block).toMatch(/^ {10}summary: '.+'$/m);
+      expect(block).toMatch(/^ {10}summary: ".+"$/m);
       expect(block).toMatch(/^ {10}description: >-\n {12}\S/m);
       expect(block).toContain(`runbook: docs/guide/alerts.md#${alert.toLowerCase()}\n`);
       for (const part of ['**Means**', '**Look**', '**Do**'])
