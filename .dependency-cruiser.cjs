@@ -57,7 +57,9 @@ module.exports = {
     reaches(
       'peers-only-in-adapters',
       { path: '^src/', pathNot: '^src/adapters/' },
-      { path: 'node_modules/(@grpc/|fastify/|prom-client/|rocksdb-native/|undici/)' },
+      {
+        path: 'node_modules/(@grpc/|@opentelemetry/|fastify/|prom-client/|rocksdb-native/|undici/)',
+      },
       'Optional peers belong to their adapter.',
     ),
     reaches(
