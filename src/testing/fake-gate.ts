@@ -7,10 +7,10 @@ import {
   type Stage,
   UnknownRpcError,
 } from '../shared/errors.js';
-import type { AttemptExplanation, Explained } from '../shared/explanation.js';
+import type { AttemptExplanation, Explained, StageExplanation } from '../shared/explanation.js';
 import { decideRetry, type RetryTerms } from '../shared/retry-policy.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
-import { type RetriableKind, verdictKind } from '../shared/verdict.js';
+import { pressureOf, type RetriableKind, verdictKind } from '../shared/verdict.js';
 import { FakeBreaker } from './fake-breaker.js';
 import type { FakeClassifier, FakeOutcome, FakeVerdict } from './fake-outcome.js';
 import {
@@ -20,6 +20,7 @@ import {
   type FakePeerReadOptions,
   readFromFakePeers,
 } from './fake-peer-read.js';
+import { type FakeBucketPressure, FakePressures } from './fake-pressure.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** What the code under test asked of the gate. */
@@ -39,6 +40,8 @@ export interface GateRequest {
   readonly table: string | undefined;
   /** The peer, where one is named. */
   readonly address?: string;
+  /** Where one is named. */
+  readonly bucket?: string;
   /** Permits. */
   readonly n: number;
 }
@@ -63,6 +66,7 @@ export interface FakeCallOptions<T> {
   readonly rpc: string;
   readonly table?: TableKey;
   readonly address?: string;
+  readonly bucket?: string;
   readonly weight?: number;
   readonly signal?: AbortSignal;
   readonly maxWaitMs?: number;
@@ -93,6 +97,8 @@ interface FakeAttempted<T> {
   readonly outcome: FakeOutcome<T>;
   readonly verdict: FakeVerdict;
   readonly waitedMs: number;
+  /** Of these, for the end of a pressure window. */
+  readonly pressedMs: number;
 }
 
 export interface FakeGateOptions {
@@ -151,6 +157,7 @@ export class FakeGate {
   readonly #patches: unknown[] = [];
   readonly #isolated = new Set<string>();
   readonly #rejecters = new Map<(reason: unknown) => void, string>();
+  readonly #pressures: FakePressures;
   #answer: (request: GateRequest) => GateAnswer;
   #detached = false;
 
@@ -158,6 +165,12 @@ export class FakeGate {
     this.#rpcs = rpcs;
     this.#time = time;
     this.#answer = answer;
+    this.#pressures = new FakePressures({
+      waits: time !== undefined,
+      nowMs: () => this.#nowMs(),
+      pause: (waitMs, signal, wakers) => this.#wait('', waitMs, signal, wakers),
+      requireOpen: () => this.#checkOpen(),
+    });
   }
 
   /** What was asked, oldest first. */
@@ -239,9 +252,11 @@ export class FakeGate {
     const beganMs = this.#nowMs();
     const attempts: AttemptExplanation[] = [];
     for (let n = 1; ; n++) {
-      const { outcome, verdict, waitedMs } = await this.#attempt(options, attempt, n);
+      const { outcome, verdict, waitedMs, pressedMs } = await this.#attempt(options, attempt, n);
       const kind = verdictKind(verdict);
-      const stages = [{ stage: 'host', waitedMs }] as const;
+      const host: StageExplanation = { stage: 'host', waitedMs: waitedMs - pressedMs };
+      const stages: StageExplanation[] =
+        pressedMs === 0 ? [host] : [{ stage: 'pressure', waitedMs: pressedMs }, host];
       attempts.push({ attempt: n, configVersion: 1, stages, verdict: kind });
       const elapsedMs = this.#nowMs() - beganMs;
       const leftMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : deadlineMs - elapsedMs;
@@ -253,7 +268,8 @@ export class FakeGate {
       }
       if (!outcome.ok) throw outcome.error;
       if (options.explain !== true) return outcome.value;
-      const waited = attempts.reduce((sum, one) => sum + (one.stages[0]?.waitedMs ?? 0), 0);
+      const held = attempts.flatMap((one) => one.stages);
+      const waited = held.reduce((sum, stage) => sum + stage.waitedMs, 0);
       const times = { tookMs: elapsedMs, waitedMs: waited, backoffMs: 0 };
       return { value: outcome.value, explanation: { configVersion: 1, ...times, attempts } };
     }
@@ -272,6 +288,11 @@ export class FakeGate {
         return (verdict) => void this.#verdicts.push({ request, verdict: verdict as FakeVerdict });
       },
     });
+  }
+
+  /** As the real one: a report holds calls that name the bucket, and the pressure of a verdict is a report. */
+  pressure(bucket: string): FakeBucketPressure {
+    return this.#pressures.window(bucket, DEFAULT_MAX_WAIT_MS);
   }
 
   /** As the real one, one candidate after the other and without its timeouts. */
@@ -312,13 +333,27 @@ export class FakeGate {
     attempt: FakeAttempt<T>,
     number: number,
   ): Promise<FakeAttempted<T>> {
-    const { rpc, address, weight: n = 1, signal, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options;
+    const {
+      rpc,
+      address,
+      bucket,
+      weight: n = 1,
+      signal,
+      maxWaitMs = DEFAULT_MAX_WAIT_MS,
+    } = options;
     const table = options.table === undefined ? undefined : canonicalKey(options.table);
     const named = { verb: 'call' as const, rpc, table, n };
-    const request: GateRequest = address === undefined ? named : { ...named, address };
+    const request: GateRequest = {
+      ...named,
+      ...(address !== undefined && { address }),
+      ...(bucket !== undefined && { bucket }),
+    };
     signal?.throwIfAborted();
-    const waitedMs = this.#admit(request, maxWaitMs);
-    await this.#wait(rpc, waitedMs, signal);
+    this.#check(rpc);
+    const pressedMs =
+      bucket === undefined ? 0 : await this.#pressures.wait(bucket, maxWaitMs, signal);
+    const waitMs = this.#admit(request, Math.max(maxWaitMs - pressedMs, 0));
+    await this.#wait(rpc, waitMs, signal);
     let outcome: FakeOutcome<T>;
     try {
       outcome = { ok: true, value: await attempt({ attempt: number, signal }) };
@@ -326,7 +361,9 @@ export class FakeGate {
       outcome = { ok: false, error };
     }
     const verdict = this.#judge(request, outcome, options.classify, signal);
-    return { outcome, verdict, waitedMs };
+    const pressure = pressureOf(verdict);
+    if (bucket !== undefined && pressure !== undefined) this.#pressures.report(bucket, pressure);
+    return { outcome, verdict, waitedMs: pressedMs + waitMs, pressedMs };
   }
 
   #judge<T>(
@@ -379,19 +416,27 @@ export class FakeGate {
     });
   }
 
-  #wait(rpc: string, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  #wait(
+    rpc: string,
+    waitMs: number,
+    signal: AbortSignal | undefined,
+    wakers?: Set<() => void>,
+  ): Promise<void> {
     const time = this.#time;
     if (time === undefined || waitMs === 0) return Promise.resolve();
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
         cancel();
+        wakers?.delete(wake);
         this.#rejecters.delete(fail);
         signal?.removeEventListener('abort', abort);
         finish();
       };
       const fail = (reason: unknown): void => settle(() => reject(reason));
       const abort = (): void => fail(signal?.reason);
+      const wake = (): void => settle(resolve);
+      wakers?.add(wake);
       const cancel = time.setTimer(waitMs, () => settle(resolve));
       this.#rejecters.set(fail, rpc);
       signal?.addEventListener('abort', abort, { once: true });

@@ -60,6 +60,7 @@ export type {
   FakePeerReadCallback,
   FakePeerReadOptions,
 } from './fake-peer-read.js';
+export type { FakeBucketPressure } from './fake-pressure.js';
 export type { Probe } from './probe.js';
 export { RunawayError } from './runaway-error.js';
 export { createTestSystem, type TestSystem } from './test-system.js';

@@ -24,6 +24,10 @@ type Verbs = Pick<
   | 'detach'
 >;
 type BreakerVerbs = Pick<ReturnType<Gate['breaker']>, 'address' | 'state' | 'open' | 'close'>;
+type PressureVerbs = Pick<
+  ReturnType<Gate['pressure']>,
+  'bucket' | 'report' | 'remainingMs' | 'wait'
+>;
 type PermitVerbs = Pick<
   ReturnType<ReturnType<Gate['breaker']>['admit']>,
   'isProbe' | 'success' | 'failure' | 'ignored'
@@ -41,6 +45,8 @@ describe('the fake gate', () => {
     expect(gate.tryAcquire('a') && bound.tryAcquire()).toBe(true);
     const breaker: BreakerVerbs = fake.breaker('a:1');
     const permit: PermitVerbs = fake.breaker('a:1').admit();
+    const window: PressureVerbs = fake.pressure('a');
+    expect(window.remainingMs()).toBe(0);
     expect([breaker.state().state, permit.isProbe]).toEqual(['closed', false]);
   });
 
@@ -250,5 +256,73 @@ describe('the fake gate', () => {
     expect(await gate.updateConfig({ host: { enabled: false } })).toEqual({ version: 2 });
     expect(await gate.updateConfig({})).toEqual({ version: 3 });
     expect(gate.patches).toEqual([{ host: { enabled: false } }, {}]);
+  });
+});
+
+describe('pressure windows of a fake gate', () => {
+  it('hold calls of their bucket, as a verdict or a report says', async () => {
+    const time = createVirtualTime();
+    const gate = createFakeGate({ time });
+    const log: string[] = [];
+    const put = (bucket: string, pressure?: number): Promise<void> =>
+      gate
+        .call(
+          {
+            rpc: 'put',
+            bucket,
+            classify: () => ({ kind: 'success', ...(pressure !== undefined && { pressure }) }),
+          },
+          () => undefined,
+        )
+        .then(() => void log.push(`${bucket} at ${time.nowMs}`));
+    await put('a', 0.5);
+    expect(gate.pressure('a').remainingMs()).toBe(750);
+    void put('a');
+    void put('b');
+    await time.advanceToAsync(749);
+    expect(log).toEqual(['a at 0', 'b at 0']);
+    await time.advanceToAsync(750);
+    expect(log).toEqual(['a at 0', 'b at 0', 'a at 750']);
+    expect(gate.requests.map(({ bucket }) => bucket)).toEqual(['a', 'b', 'a']);
+  });
+
+  it('are lifted, replaced, refused and left as the real ones', async () => {
+    const time = createVirtualTime();
+    const gate = createFakeGate({ time });
+    const window = gate.pressure('a');
+    window.report(1);
+    await expect(window.wait({ maxWaitMs: 2999 })).rejects.toMatchObject({
+      stage: 'pressure',
+      retryAfterMs: 3000,
+    });
+    const wait = window.wait();
+    await time.advanceToAsync(100);
+    window.report(0.1);
+    window.report(Number.NaN);
+    await time.advanceToAsync(130);
+    await expect(wait).resolves.toEqual({ waitedMs: 130 });
+    window.report(1);
+    const call = gate.call({ rpc: 'put', bucket: 'a', explain: true }, () => 1);
+    await time.advanceToAsync(200);
+    window.report(0);
+    await time.settleAsync();
+    const { explanation } = await call;
+    expect(explanation).toMatchObject({ waitedMs: 70 });
+    expect(explanation.attempts[0]?.stages).toEqual([
+      { stage: 'pressure', waitedMs: 70 },
+      { stage: 'host', waitedMs: 0 },
+    ]);
+    window.report(1);
+    const left = window.wait();
+    gate.detach();
+    await expect(left).rejects.toThrow('the thread has detached');
+    expect(() => window.report(1)).toThrow(RuntimeClosedError);
+    expect(() => gate.pressure('')).toThrow(TypeError);
+  });
+
+  it('are only reported where nobody waits', async () => {
+    const gate = createFakeGate();
+    gate.pressure('a').report(0.5);
+    await expect(gate.pressure('a').wait()).resolves.toEqual({ waitedMs: 750 });
   });
 });
