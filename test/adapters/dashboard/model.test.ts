@@ -116,6 +116,20 @@ describe('upgrades in force', () => {
     expect(seqs(throttleStack([upgrade(1, 0, 1), upgrade(2, 1, 2), lifted], 0))).toEqual([]);
   });
 
+  it('are none that found nothing to slow', () => {
+    const idle = upgrade(1, 0, 0, { changes: [], changed: 0 });
+    expect(seqs(throttleStack([idle, upgrade(2, 1, 1), { ...idle, seq: 3, level: 1 }], 1))).toEqual(
+      [2],
+    );
+  });
+
+  it('are no more than there are levels, where the oldest were taken together', () => {
+    const history = [upgrade(1, 0, 1), upgrade(2, 1, 2), upgrade(3, 2, 2), upgrade(4, 3, 2)];
+    expect(seqs(throttleStack(history, 2))).toEqual([4, 3]);
+    expect(seqs(throttleStack([...history, downgrade(5, 4, 1)], 1))).toEqual([3]);
+    expect(seqs(throttleStack(history, 0))).toEqual([]);
+  });
+
   it('may be older than the history', () => {
     const stack = throttleStack([downgrade(7, 0, 3), upgrade(8, 1, 4)], 4);
     expect(seqs(stack)).toEqual([8]);
@@ -151,12 +165,14 @@ describe('circuits', () => {
       ],
       [opened(1, 'd', 'failures'), opened(2, 'd', 'probe-failed'), opened(3, 'b', 'failures')],
     );
-    expect(rows.map(({ address, reason, openedMs }) => [address, reason, openedMs])).toEqual([
-      ['c', 'opened by hand', undefined],
-      ['d', 'probe failed', 20],
-      ['b', 'calls failed', 30],
-      ['e', undefined, undefined],
-      ['a', undefined, undefined],
+    expect(
+      rows.map(({ address, reason, openedMs, failures }) => [address, reason, openedMs, failures]),
+    ).toEqual([
+      ['c', 'opened by hand', undefined, undefined],
+      ['d', 'probe failed', 20, 3],
+      ['b', 'calls failed', 30, 3],
+      ['e', undefined, undefined, 5],
+      ['a', undefined, undefined, 2],
     ]);
   });
 

@@ -82,6 +82,7 @@ export class Feed {
       watch = setTimeout(() => stop.abort(), told ? SILENCE_MS : FIRST_MS);
     };
     try {
+      if (!this.#isSendable()) return 'denied';
       listen();
       const last = this.#options.lastSeq();
       const headers = { accept: 'text/event-stream', ...this.#authorization() };
@@ -149,6 +150,11 @@ export class Feed {
     } catch {
       return 'ended';
     }
+  }
+
+  /** A header holds visible ASCII only; anything else is no token of any backend. */
+  #isSendable(): boolean {
+    return /^[\x21-\x7e]*$/.test(this.#options.token() ?? '');
   }
 
   #authorization(): { readonly authorization?: string } {

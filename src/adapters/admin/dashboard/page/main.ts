@@ -3,11 +3,11 @@ import { Feed } from './feed.js';
 import { Board } from './model/board.js';
 import { createFormats } from './model/formats.js';
 import { type Link, linkStatus } from './model/link-status.js';
-import { visibleText } from './model/visible-text.js';
 import { keepToken, keptToken, takeToken } from './token.js';
 import { BoardView } from './view/board-view.js';
-import { byId, setText } from './view/dom.js';
+import { byId } from './view/dom.js';
 import { LinkView } from './view/link-view.js';
+import { NameText } from './view/name-text.js';
 
 /** Ages are brought up to date so often while nothing comes. */
 const TICK_MS = 1000;
@@ -18,6 +18,8 @@ const formats = createFormats();
 const board = new Board();
 const boardView = new BoardView(byId('board', HTMLDivElement), formats);
 const linkView = new LinkView(byId('link', HTMLParagraphElement), formats);
+const who = new NameText(80);
+byId('who', HTMLSpanElement).append(who.element);
 const form = byId('token', HTMLFormElement);
 const input = byId('token-text', HTMLInputElement);
 
@@ -58,8 +60,7 @@ function draw(): void {
   // A tab that nobody looks at takes everything in, and draws when it is looked at.
   if (document.hidden || state === undefined) return;
   const { backendId, hostname, pid } = state;
-  const who = `${backendId === null ? '' : `backend ${backendId}, `}${hostname}, process ${pid}`;
-  setText(byId('who', HTMLSpanElement), visibleText(who));
+  who.show(`${backendId === null ? '' : `backend ${backendId}, `}process ${pid} on ${hostname}`);
   boardView.draw(board, status.ageMs ?? 0);
 }
 

@@ -5,6 +5,8 @@ export interface CircuitRow extends CircuitSnapshot {
   /** Of its last opening; undefined: not known. */
   readonly reason: string | undefined;
   readonly openedMs: number | undefined;
+  /** In a row; of an open one those that opened it. undefined: not known. */
+  readonly failures: number | undefined;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -19,12 +21,18 @@ export function openReason(reason: string): string {
   return REASONS[reason] ?? reason;
 }
 
+interface Opening {
+  readonly reason: string;
+  readonly failures: number;
+  readonly atMs: number;
+}
+
 /** Open ones first, then what fails most. @param events oldest first. */
 export function circuitRows(
   circuits: readonly CircuitSnapshot[],
   events: readonly RecordedEvent[],
 ): CircuitRow[] {
-  const openings = new Map<string, { readonly reason: string; readonly atMs: number }>();
+  const openings = new Map<string, Opening>();
   for (const { name, event } of events) {
     if (name === 'circuit-open') openings.set(event.address, event);
     else if (name === 'circuit-closed') openings.delete(event.address);
@@ -38,6 +46,7 @@ export function circuitRows(
         ...circuit,
         reason: reason === undefined ? undefined : openReason(reason),
         openedMs: opening?.atMs,
+        failures: circuit.state === 'closed' ? circuit.consecutiveFailures : opening?.failures,
       };
     })
     .sort(

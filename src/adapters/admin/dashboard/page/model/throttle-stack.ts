@@ -14,11 +14,13 @@ export interface ThrottleStack {
 export function throttleStack(history: readonly ThrottleRecord[], level: number): ThrottleStack {
   const stack: ThrottleRecord[] = [];
   for (const record of history) {
+    // One that found nothing to slow is no level of its own.
+    if (record.kind === 'upgrade' && record.changed === 0) continue;
     if (record.kind === 'upgrade') stack.push(record);
     else if (record.kind === 'downgrade') stack.pop();
     else stack.length = 0;
   }
-  // The state may be older or newer than the last record by one update.
-  const known = stack.slice(0, level).reverse();
+  // With many levels the oldest are taken together: what is left over is part of the oldest one shown.
+  const known = level === 0 ? [] : stack.slice(-level).reverse();
   return { known, unknown: Math.max(0, level - known.length) };
 }

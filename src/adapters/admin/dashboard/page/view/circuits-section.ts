@@ -30,7 +30,8 @@ export class CircuitsSection implements Section {
       {
         head: 'failures',
         number: true,
-        cell: ({ circuit, scene }) => scene.formats.number(circuit.consecutiveFailures),
+        cell: ({ circuit, scene }) =>
+          circuit.failures === undefined ? '\u2013' : scene.formats.number(circuit.failures),
       },
       {
         head: 'time to probe',

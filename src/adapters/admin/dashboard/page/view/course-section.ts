@@ -30,7 +30,7 @@ export class CourseSection implements Section {
       { head: 'level', number: true, cell: ({ record }) => String(record.level) },
       { head: 'since', cell: ({ record, scene }) => whenText(record.atMs, scene) },
       { head: 'because', cell: ({ record }) => ({ name: record.reason }) },
-      { head: 'slowed', cell: ({ record, scene }) => changesText(record, scene) },
+      { head: 'slowed', length: 160, cell: ({ record, scene }) => changesText(record, scene) },
     ],
   });
 

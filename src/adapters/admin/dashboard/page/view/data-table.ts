@@ -8,6 +8,8 @@ export interface Column<Row> {
   readonly head: string;
   /** Aligned to the right. */
   readonly number?: boolean;
+  /** Most characters of a name that are shown; default: those of a table's name. */
+  readonly length?: number;
   readonly cell: (row: Row) => Cell;
 }
 
@@ -96,7 +98,7 @@ export class DataTable<Row> {
   #fill({ element, cells, names }: ShownRow, row: Row): void {
     const { columns, attributes } = this.#options;
     setAttributes(element, attributes?.(row) ?? {});
-    for (const [i, { cell }] of columns.entries()) {
+    for (const [i, { cell, length }] of columns.entries()) {
       const target = cells[i] as HTMLTableCellElement;
       const content = cell(row);
       if (typeof content === 'string') {
@@ -104,7 +106,7 @@ export class DataTable<Row> {
         continue;
       }
       const { name, prefix = '' } = content;
-      const shown = names[i] ?? new NameText();
+      const shown = names[i] ?? new NameText(length);
       if (names[i] === undefined) {
         names[i] = shown;
         target.append(el('span', { class: 'prefix' }), shown.element);

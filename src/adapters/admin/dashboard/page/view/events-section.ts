@@ -32,7 +32,7 @@ export class EventsSection implements Section {
     columns: [
       { head: 'when', cell: ({ recorded, scene }) => whenText(recorded.atMs, scene) },
       { head: 'event', cell: ({ recorded }) => recorded.name },
-      { head: 'what', cell: ({ line }) => ({ name: line.text }) },
+      { head: 'what', length: 160, cell: ({ line }) => ({ name: line.text }) },
     ],
   });
 

@@ -50,7 +50,7 @@ const FIGURES: readonly Figure[] = [
   },
   {
     id: 'pressure',
-    label: 'storage pressure',
+    label: 'pressure',
     read: ({ state, formats }) => {
       const pressure = highestPressure(state);
       return [formats.percent(pressure), pressure >= 0.8 ? 'high' : undefined];
