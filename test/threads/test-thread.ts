@@ -8,6 +8,8 @@ export interface ThreadSide<Data> {
   readonly spillway: Spillway;
   readonly handle: RuntimeHandle;
   readonly data: Data;
+  /** Imports a module by its URL; an `import()` in the function itself would be the test runner's. */
+  load(url: string): Promise<unknown>;
   /** Heard by `TestThread.heard`. */
   say(value: unknown): void;
   /** The next value of `TestThread.tell`. */

@@ -24,6 +24,8 @@ const thread = {
   spillway,
   handle,
   data,
+  /** @param {string} url */
+  load: (url) => import(url),
   /** @param {unknown} value */
   say: (value) => port.postMessage({ said: value }),
   /** What the test told us, one after the other. Keeps the thread alive while it waits. */
