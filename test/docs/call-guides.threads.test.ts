@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROGRAM = /```js\n(import [\s\S]*?)```\n\nIt prints:\n\n```\n([\s\S]*?)```/g;
 
-const programs = ['calls', 'peers'].flatMap((guide) => {
+const programs = ['calls', 'peers', 'pressure'].flatMap((guide) => {
   const text = readFileSync(`${ROOT}docs/guide/${guide}.md`, 'utf8');
   return [...text.matchAll(PROGRAM)].map(([, program = '', printed = ''], i) => {
     return { name: `${guide}.md, program ${i + 1}`, program, printed };
@@ -19,6 +19,9 @@ it('finds the programs', () => {
     'calls.md, program 1',
     'calls.md, program 2',
     'peers.md, program 1',
+    'pressure.md, program 1',
+    'pressure.md, program 2',
+    'pressure.md, program 3',
   ]);
 });
 
