@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ownProcess } from '../process/owned-process.js';
 import type { KvScenario } from './kv-scenario.js';
@@ -75,6 +76,22 @@ export async function startKvServer({
     },
     kill: () => end('SIGKILL'),
   };
+}
+
+/** Starts a server and ends it by SIGKILL after `afterMs`, whether it serves by then or not. */
+export async function killWhileStarting(
+  { dir, args }: StartKvServer,
+  afterMs: number,
+): Promise<void> {
+  const child = spawn(process.execPath, [entry, '--dir', dir, '--port', '0', ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    detached: true,
+  });
+  const own = ownProcess(child, 'the key-value server');
+  await Promise.race([sleep(afterMs), own.exited]);
+  own.kill();
+  await own.exited;
+  own.release();
 }
 
 /** The same for both runs, but for who heeds the engine's stalls. */

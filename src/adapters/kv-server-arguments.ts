@@ -27,6 +27,7 @@ export const KV_SERVER_USAGE = `usage: kv:server --dir DIR --port PORT [options]
   --max-pending-bytes BYTES   of a bucket, not in its store yet; 67108864
   --flush-threads N           buckets that flush at a time; 10
   --engine-threads N          threads that stores live on; 1
+  --log-checkpoint-bytes N    a longer log makes the stores keep what they have; 67108864
   --ignore-stalls             without backpressure: writes wait in the engine. To see what it is good for
   --drain-ms MS               for calls under way after SIGTERM; 5000`;
 
@@ -44,6 +45,7 @@ const OPTIONS = {
   'max-pending-bytes': { type: 'string' },
   'flush-threads': { type: 'string' },
   'engine-threads': { type: 'string' },
+  'log-checkpoint-bytes': { type: 'string' },
   'ignore-stalls': { type: 'boolean' },
   'drain-ms': { type: 'string' },
 } as const;
@@ -77,6 +79,7 @@ export function readKvServerArguments(args: readonly string[]): KvServerArgument
       ...given({
         flushThreads: number('flush-threads'),
         engineThreads: number('engine-threads'),
+        logCheckpointBytes: number('log-checkpoint-bytes'),
       }),
     },
     host,

@@ -18,7 +18,7 @@ describe('the arguments of kv:server', () => {
       '--dir d --port 5 --host 0.0.0.0 --advertise a:5 --tables t:8,u:1 --metrics-port 6 ' +
       '--write-buffer-size 65536 --max-write-buffers 6 --max-background-jobs 2 ' +
       '--l0-slowdown-trigger 4 --max-pending-bytes 1000 --flush-threads 3 --engine-threads 2 ' +
-      '--ignore-stalls --drain-ms 10';
+      '--log-checkpoint-bytes 1000 --ignore-stalls --drain-ms 10';
     expect(readKvServerArguments(line.split(' '))).toEqual({
       store: {
         dir: 'd',
@@ -32,6 +32,7 @@ describe('the arguments of kv:server', () => {
         tablet: { l0SlowdownTrigger: 4, maxPendingBytes: 1000 },
         flushThreads: 3,
         engineThreads: 2,
+        logCheckpointBytes: 1000,
       },
       host: '0.0.0.0',
       port: 5,

@@ -137,7 +137,9 @@ describe('the report', () => {
     readBack: { keys: 20, lost: 0 },
     ...parts,
   });
-  const level = (l0Files: number) => ({ samples: [{ ...run().samples[0], l0Files }] }) as KvRun;
+  const level = (l0Files: number) => ({
+    samples: [{ atMs: 100, l0Files, pendingBytes: 0, hot: 1, calm: 1 }],
+  });
 
   it('says what was measured', () => {
     expect(summariseKv(run(), scenario)).toEqual({
