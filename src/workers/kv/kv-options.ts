@@ -43,7 +43,8 @@ export interface ResolvedKvOptions {
   readonly onEvent: (event: KvEvent) => void;
 }
 
-const KNOWN: ReadonlySet<string> = new Set<keyof KvStoreOptions>([
+/** All there are, those of a section apart. */
+export const KV_STORE_OPTIONS: ReadonlySet<string> = new Set<keyof KvStoreOptions>([
   'dir',
   'tables',
   'engineOptions',
@@ -60,7 +61,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof KvStoreOptions>([
 /** Frozen, with defaults. `ConfigError` with field, rule and what came. */
 export function resolveKvOptions(given: KvStoreOptions, factory: EngineFactory): ResolvedKvOptions {
   for (const field of Object.keys(given)) {
-    if (!KNOWN.has(field)) refuse(field, 'an option of a key-value store', field);
+    if (!KV_STORE_OPTIONS.has(field)) refuse(field, 'an option of a key-value store', field);
   }
   if (typeof given.dir !== 'string' || given.dir === '') refuse('dir', 'a path', given.dir);
   // Defaults take the place of undefined alone: null is a mistake like any other.

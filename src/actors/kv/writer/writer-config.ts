@@ -43,7 +43,8 @@ export interface WriterOptions
   readonly limits?: Partial<WriterConfig['limits']>;
 }
 
-const KNOWN: readonly string[] = [
+/** All there are, those of a section apart. */
+export const WRITER_OPTIONS: readonly string[] = [
   'batchBytes',
   'lingerMs',
   'bufferBytes',
@@ -59,15 +60,23 @@ const KNOWN: readonly string[] = [
   'limits',
 ] satisfies readonly (keyof WriterOptions)[];
 
+/** Options that are objects, and what is in them. */
+export const WRITER_SECTIONS: Readonly<Record<'pressure' | 'retry' | 'limits', readonly string[]>> =
+  {
+    pressure: ['maxThrottleMs'],
+    retry: ['minRetryMs', 'maxRetryMs'],
+    limits: ['maxKeyBytes', 'maxValueBytes'],
+  };
+
 /** A day: timers and gRPC deadlines hold it. */
 const LONGEST_MS = 86_400_000;
 
 /** Frozen, with defaults. `ConfigError` with field, rule and what came. */
 export function resolveWriterConfig(given: WriterOptions): WriterConfig {
-  known(given, KNOWN, '');
-  const pressure = section(given.pressure, ['maxThrottleMs'], 'pressure');
-  const retry = section(given.retry, ['minRetryMs', 'maxRetryMs'], 'retry');
-  const limits = section(given.limits, ['maxKeyBytes', 'maxValueBytes'], 'limits');
+  known(given, WRITER_OPTIONS, '');
+  const pressure = section(given.pressure, 'pressure');
+  const retry = section(given.retry, 'retry');
+  const limits = section(given.limits, 'limits');
   const {
     batchBytes = 65_536,
     lingerMs = 2,
@@ -116,12 +125,11 @@ export function resolveWriterConfig(given: WriterOptions): WriterConfig {
 
 function section<Section extends object>(
   given: Section | undefined,
-  fields: readonly string[],
-  name: string,
+  name: keyof typeof WRITER_SECTIONS,
 ): Section {
   if (given === undefined) return {} as Section;
   if (typeof given !== 'object' || given === null) refuse(name, 'an object', given);
-  known(given, fields, `${name}.`);
+  known(given, WRITER_SECTIONS[name], `${name}.`);
   return given;
 }
 
