@@ -1,9 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openChromium } from '../../../scripts/open-chromium.mjs';
 import { visibleText } from '../../../src/adapters/admin/dashboard/page/model/visible-text.js';
 import type { RuntimeState } from '../../../src/workers/state/runtime-state.js';
 import { rpcSample, snapshotSample } from '../snapshot-sample.js';
-import { openBrowser, openPage, type WatchedPage } from './open-browser.js';
+import { openPage, type WatchedPage } from './open-browser.js';
 import { type ScriptedBackend, serveState } from './scripted-backend.js';
 import { startLoad } from './small-load.js';
 import { pair, stateSample, upgrade } from './state-sample.js';
@@ -26,7 +27,7 @@ const NAMES = [
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await openChromium();
 });
 afterAll(() => browser?.close());
 

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { dashboardPage } from '../../../dist/adapters/admin/dashboard/page.js';
 import type { AdminServer } from '../../../dist/index.js';
 import type { RuntimeState } from '../../../dist/workers/state/runtime-state.js';
-import { openBrowser, openPage, type PageSetting, type WatchedPage } from './open-browser.js';
+import { openChromium } from '../../../scripts/open-chromium.mjs';
+import { openPage, type PageSetting, type WatchedPage } from './open-browser.js';
 import { expectedBoard, readBoard, type ShownBoard, sorted } from './shown-board.js';
 import { type SmallLoad, startLoad } from './small-load.js';
 import { StateTap } from './state-tap.js';
@@ -15,7 +16,7 @@ let tap: StateTap;
 let opened: WatchedPage[] = [];
 
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await openChromium();
   load = await startLoad(['10086', '10010']);
 });
 afterAll(async () => {

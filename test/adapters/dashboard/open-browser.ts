@@ -1,34 +1,5 @@
-/** Headless Chromium as the system has it. */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-sync',
-];
-
-/** @throws Error: there is none. A test of the page must not pass for want of a browser. */
-function findChromium(): string {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
-  for (const folder of folders) {
-    const file = join(folder, 'chromium');
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      // Not here.
-    }
-  }
-  throw new Error('no chromium on the PATH: install it (apt-get install chromium)');
-}
-
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: findChromium(), headless: true, args: FLAGS });
-}
+/** Pages in headless Chromium, and what went wrong in them. */
+import type { Browser, Page } from 'playwright-core';
 
 export interface WatchedPage {
   readonly page: Page;
