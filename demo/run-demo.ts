@@ -1,11 +1,11 @@
-import type { DemoOptions } from './options.js';
+import type { Runtime } from 'spillway';
 import { createProgress } from './progress/show-progress.js';
 import { type Report, summarise } from './report/report.js';
 import { renderReportPage } from './report/report-page.js';
 import { findDiscrepancies } from './run/account-check.js';
 import { runLoad } from './run/run-load.js';
 import { runWithSpillway } from './run/run-with-spillway.js';
-import { createScenario } from './scenario.js';
+import type { Scenario } from './scenario.js';
 
 export interface DemoResult {
   readonly report: Report;
@@ -15,10 +15,22 @@ export interface DemoResult {
   readonly faults: readonly string[];
 }
 
+export interface DemoParts {
+  readonly scenario: Scenario;
+  /** Of the run with Spillway; stays open. */
+  readonly runtime: Runtime;
+  readonly quiet: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** The same load twice, first without Spillway, then with it. */
-export async function runDemo(options: DemoOptions, signal: AbortSignal): Promise<DemoResult> {
-  const scenario = createScenario(options);
-  const progress = createProgress(scenario, process.stdout, options.quiet);
+export async function runDemo({
+  scenario,
+  runtime,
+  quiet,
+  signal,
+}: DemoParts): Promise<DemoResult> {
+  const progress = createProgress(scenario, process.stdout, quiet);
 
   progress.begin('without Spillway');
   const without = await runLoad({
@@ -32,6 +44,7 @@ export async function runDemo(options: DemoOptions, signal: AbortSignal): Promis
   progress.begin('with Spillway');
   const held = await runWithSpillway({
     scenario,
+    runtime,
     signal,
     onSample: (sample, limits) => progress.update(sample, limits),
   });

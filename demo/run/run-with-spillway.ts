@@ -9,6 +9,8 @@ import type { RunRecord, Sample, TimelineEntry } from './run-record.js';
 
 export interface SpillwayRunOptions {
   readonly scenario: Scenario;
+  /** Stays open. */
+  readonly runtime: Runtime;
   readonly signal: AbortSignal;
   readonly onSample: (sample: Sample, limits: TimelineEntry | undefined) => void;
 }
@@ -26,41 +28,34 @@ const hostHeadroom = 4;
 
 /** Runs the load with the gate around each attempt, then lets the runtime release every limit. */
 export async function runWithSpillway(options: SpillwayRunOptions): Promise<SpillwayRun> {
-  const { scenario, signal } = options;
-  const runtime = await startRuntime(scenario);
+  const { scenario, runtime, signal } = options;
   const timeline = new LimitTimeline();
   for (const name of ['upgrade', 'downgrade', 'lifted'] as const) {
     runtime.on(name, (change) => timeline.apply(change));
   }
-  try {
-    const record = await runLoad({
-      scenario,
-      handle: runtime.handle(),
-      signal,
-      onStart: (leadMs) => timeline.start(runtime.snapshot().atMs + leadMs),
-      onSample: (sample) => options.onSample(sample, timeline.newest),
-    });
-    const limitsLeft = await releaseLimits(runtime, scenario, signal);
-    const { conservation } = runtime.snapshot();
-    return {
-      record,
-      timeline: timeline.entries,
-      limitsLeft,
-      faults: [
-        ...findReleaseFaults(timeline.entries),
-        ...(conservation.ok ? [] : [`permits do not add up: ${JSON.stringify(conservation)}`]),
-        ...(limitsLeft === 0 ? [] : [`${limitsLeft} limits were left`]),
-        ...(timeline.newest?.limits.length === limitsLeft
-          ? []
-          : ['a change of limits was not told']),
-      ],
-    };
-  } finally {
-    await runtime.close();
-  }
+  const record = await runLoad({
+    scenario,
+    handle: runtime.handle(),
+    signal,
+    onStart: (leadMs) => timeline.start(runtime.snapshot().atMs + leadMs),
+    onSample: (sample) => options.onSample(sample, timeline.newest),
+  });
+  const limitsLeft = await releaseLimits(runtime, scenario, signal);
+  const { conservation } = runtime.snapshot();
+  return {
+    record,
+    timeline: timeline.entries,
+    limitsLeft,
+    faults: [
+      ...findReleaseFaults(timeline.entries),
+      ...(conservation.ok ? [] : [`permits do not add up: ${JSON.stringify(conservation)}`]),
+      ...(limitsLeft === 0 ? [] : [`${limitsLeft} limits were left`]),
+      ...(timeline.newest?.limits.length === limitsLeft ? [] : ['a change of limits was not told']),
+    ],
+  };
 }
 
-function startRuntime(scenario: Scenario): Promise<Runtime> {
+export function startRuntime(scenario: Scenario): Promise<Runtime> {
   const qpsPerCore = (hostHeadroom * scenario.capacityPerSecond) / availableParallelism();
   return createRuntime({
     host: { rpcs: Object.fromEntries(rpcNames.map((rpc) => [rpc, { qpsPerCore }])) },

@@ -9,6 +9,7 @@ describe('parseDemoOptions', () => {
       threads: 4,
       tables: 40,
       jsonFile: undefined,
+      servePort: undefined,
       quiet: false,
       help: false,
     });
@@ -25,6 +26,12 @@ describe('parseDemoOptions', () => {
     });
   });
 
+  it('takes a port for the dashboard, or any', () => {
+    expect(parseDemoOptions(['--serve']).servePort).toBe(0);
+    expect(parseDemoOptions(['--serve=9090']).servePort).toBe(9090);
+    expect(parseDemoOptions(['--serve', '--quiet'])).toMatchObject({ servePort: 0, quiet: true });
+  });
+
   it.each([
     ['--seconds abc', "--seconds must be a number from 4 to 3600, got 'abc'"],
     ['--seconds NaN', "--seconds must be a number from 4 to 3600, got 'NaN'"],
@@ -35,6 +42,11 @@ describe('parseDemoOptions', () => {
     ['--threads 0', "--threads must be an integer from 1 to 32, got '0'"],
     ['--tables 3', "--tables must be an integer from 4 to 1000, got '3'"],
     ['--json=', "--json must be the path of a file, got ''"],
+    ['--serve=', "--serve must be an integer from 0 to 65535, got ''"],
+    ['--serve=x', "--serve must be an integer from 0 to 65535, got 'x'"],
+    ['--serve=65536', "--serve must be an integer from 0 to 65535, got '65536'"],
+    ['--serve=80.5', "--serve must be an integer from 0 to 65535, got '80.5'"],
+    ['--serve 9090', "Unexpected argument '9090'"],
     ['--sedonds 4', "Unknown option '--sedonds'"],
     ['--seconds', "Option '--seconds <value>' argument missing"],
     ['40', "Unexpected argument '40'"],

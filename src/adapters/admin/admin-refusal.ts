@@ -12,7 +12,8 @@ export interface AdminRefusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const CODES: Readonly<Record<number, string>> = {
+/** By status. */
+export const REFUSAL_CODES: Readonly<Record<number, string>> = {
   400: 'bad_request',
   401: 'unauthorized',
   403: 'forbidden',
@@ -20,7 +21,6 @@ const CODES: Readonly<Record<number, string>> = {
   405: 'method_not_allowed',
   408: 'request_timeout',
   413: 'body_too_large',
-  414: 'url_too_long',
   415: 'unsupported_media_type',
   431: 'headers_too_large',
   500: 'internal',
@@ -33,7 +33,7 @@ export function refusal(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): AdminRefusal {
-  return { status, code: CODES[status] ?? CODES[500] ?? '', message, headers };
+  return { status, code: REFUSAL_CODES[status] ?? 'refused', message, headers };
 }
 
 /** Of whatever a handler threw. What is not known to be meant for the caller is not shown. */

@@ -11,7 +11,7 @@ export interface ResolvedListenOptions {
   readonly stores: Readonly<Record<string, AdminStore>>;
 }
 
-const KNOWN: readonly string[] = ['port', 'host', 'token', 'stores'];
+export const LISTEN_OPTIONS: readonly string[] = ['port', 'host', 'token', 'stores'];
 const MAX_STORES = 64;
 const MAX_NAME_LENGTH = 256;
 
@@ -19,9 +19,9 @@ const MAX_NAME_LENGTH = 256;
 export function resolveListenOptions(given: AdminListenOptions): ResolvedListenOptions {
   if (!isPlainObject(given)) throw configProblem('options', 'must be an object', given);
   for (const field of Object.keys(given)) {
-    if (KNOWN.includes(field)) continue;
+    if (LISTEN_OPTIONS.includes(field)) continue;
     const value = field.toLowerCase().includes('token') ? 'a value' : given[field];
-    throw configProblem(field, `is no option (there are ${KNOWN.join(', ')})`, value);
+    throw configProblem(field, `is no option (there are ${LISTEN_OPTIONS.join(', ')})`, value);
   }
   const { port, host = '127.0.0.1', token, stores } = given as AdminListenOptions;
   if (!Number.isInteger(port) || port < 0 || port > 65_535 || Object.is(port, -0)) {
