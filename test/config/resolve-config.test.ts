@@ -163,7 +163,9 @@ describe('every number', () => {
   ];
   it.each(fields)('$name refuses what is no number of its range', ({ path, name, rule }) => {
     for (const value of POISON) {
-      const error = refusal(nest(path, value));
+      // A name of Fluss has dots of its own.
+      const isWhole = OPTIONS.some(({ seed }) => seed?.name === path);
+      const error = refusal(isWhole ? { [path]: value } : nest(path, value));
       expect(error.code).toBe('ERR_SPILLWAY_CONFIG');
       expect(error.field).toBe(name);
       expect(error.message.startsWith(`${name} `)).toBe(true);

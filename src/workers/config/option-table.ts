@@ -17,8 +17,16 @@ export interface OptionSpec {
   readonly fallback: boolean | number | string | readonly string[] | null;
   /** Fixed for the life of a runtime. */
   readonly immutable?: true;
-  /** The name that Doris gives it; there the value is `factor` times smaller and `rule` is worded for that unit. */
-  readonly seed?: { readonly name: string; readonly factor?: number; readonly rule?: string };
+  /**
+   * The name that Doris, or Fluss, gives it; there the value is `factor` times smaller, or may be a text with a unit, and `rule`
+   * is worded for that.
+   */
+  readonly seed?: {
+    readonly name: string;
+    readonly factor?: number;
+    readonly duration?: true;
+    readonly rule?: string;
+  };
 }
 
 const DAY_MS = 86_400_000;
@@ -58,8 +66,9 @@ function numberOption(
 }
 
 /** A wait of one call: a day at most. */
-function millisecondsOption(path: string, fallback: number): OptionSpec {
-  return numberOption(path, fallback, `must be from 0 to ${DAY_MS}`, (n) => n >= 0 && n <= DAY_MS);
+function millisecondsOption(path: string, fallback: number, extras: Extras = {}): OptionSpec {
+  const rule = `must be from 0 to ${DAY_MS}`;
+  return numberOption(path, fallback, rule, (n) => n >= 0 && n <= DAY_MS, extras);
 }
 
 function booleanOption(path: string, fallback: boolean, extras: Extras = {}): OptionSpec {
@@ -221,7 +230,13 @@ export const OPTIONS: readonly OptionSpec[] = [
   numberOption('breaker.failureRate', 0, 'must be from 0 (off) to 1', (n) => n >= 0 && n <= 1),
   integerOption('breaker.windowMs', 10_000, { min: 100, max: 600_000 }, {}),
   integerOption('breaker.minimumCalls', 20, { min: 1, max: MAX_SLOT_COUNT }, {}),
-  millisecondsOption('pressure.maxThrottleMs', 3000),
+  millisecondsOption('pressure.maxThrottleMs', 3000, {
+    seed: {
+      name: 'client.writer.kv-backpressure.max-throttle',
+      duration: true,
+      rule: `must be from 0 to ${DAY_MS} ms, or a duration such as '3s', '500 ms' or '1 min'`,
+    },
+  }),
   integerOption('capacity.threads', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.rpcs', 64, { min: 1, max: 1024 }, { immutable: true }),
   integerOption('capacity.pairs', 16_384, { min: 1, max: 1_048_576 }, { immutable: true }),

@@ -151,7 +151,7 @@ export interface HouseOptions<Rpc = RpcOptions> {
   readonly capacity?: CapacityOptions;
 }
 
-/** Doris' names of the same options. Giving both spellings is fine as long as they agree. */
+/** Doris', and Fluss', names of the same options. Giving both spellings is fine as long as they agree. */
 export interface SeedOptions {
   /** `host.enabled` */
   readonly enable_ms_rpc_host_level_rate_limit?: boolean;
@@ -171,6 +171,8 @@ export interface SeedOptions {
   readonly ms_backpressure_throttle_ratio?: number;
   /** `tables.floorQps` */
   readonly ms_rpc_table_qps_limit_floor?: number;
+  /** `pressure.maxThrottleMs`: ms, or a text with a unit, `3s` */
+  readonly 'client.writer.kv-backpressure.max-throttle'?: number | string;
 }
 
 export interface RuntimeOptions extends HouseOptions, SeedOptions {

@@ -2,7 +2,7 @@ import { configProblem, describeValue, type Locate } from './config-problem.js';
 import { OPTIONS } from './option-table.js';
 import { emptyObject, isPlainObject, type PlainObject } from './plain-copy.js';
 
-/** How Doris' spelling of one option was used. */
+/** How Doris', or Fluss', spelling of one option was used. */
 export interface SeedSpelling {
   readonly name: string;
   /** In Doris' unit, as it was given. */
@@ -16,6 +16,8 @@ const RPC_PREFIX = 'ms_rpc_qps_';
 interface Target {
   readonly keys: readonly string[];
   readonly factor: number;
+  /** A text with a unit is taken, too. */
+  readonly duration: boolean;
   readonly rule: string | undefined;
 }
 
@@ -23,11 +25,13 @@ interface Target {
 function targetOf(name: string): Target | undefined {
   const spec = OPTIONS.find(({ seed }) => seed?.name === name);
   if (spec !== undefined) {
-    return { keys: spec.path.split('.'), factor: spec.seed?.factor ?? 1, rule: spec.seed?.rule };
+    const { factor = 1, duration = false, rule } = spec.seed ?? {};
+    return { keys: spec.path.split('.'), factor, duration, rule };
   }
   if (!name.startsWith(RPC_PREFIX) || name.length === RPC_PREFIX.length) return undefined;
   const rpc = name.slice(RPC_PREFIX.length);
-  return { keys: ['host', 'rpcs', rpc, 'qpsPerCore'], factor: 1, rule: undefined };
+  const keys = ['host', 'rpcs', rpc, 'qpsPerCore'];
+  return { keys, factor: 1, duration: false, rule: undefined };
 }
 
 /**
@@ -53,7 +57,7 @@ export function readSpellings(
       throw configProblem(field, `must be an object to go with ${name}`, value, locate(field));
     });
     const key = target.keys.at(-1)!;
-    const converted = convert(value, target.factor);
+    const converted = target.duration ? milliseconds(value) : convert(value, target.factor);
     const other = place[key];
     if (other !== undefined && !Object.is(other, converted)) {
       const rule = `must agree with ${path}, which is ${describeValue(other)}`;
@@ -78,6 +82,15 @@ function placeOf(
     place = next;
   }
   return place;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
+
+/** As Flink and Fluss write durations, `3s`; what is none stays what it is. */
+function milliseconds(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const [, count, unit = ''] = /^(\d{1,15}) ?(ms|s|min|h)$/.exec(value.trim()) ?? [];
+  return count === undefined ? value : Number(count) * (UNIT_MS[unit] ?? 1);
 }
 
 /** Whole after the conversion where it was meant so: 1.1 s is 1100 ms. */
