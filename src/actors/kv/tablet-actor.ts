@@ -105,8 +105,7 @@ function onPut(
   context: TabletContext,
 ): TabletState {
   if (given.mode !== 'open') {
-    const code = given.mode === 'closing' ? KV_CODES.CLOSING : KV_CODES.TABLET_FAILED;
-    refuse(replyTo, code, stateMessage(given), 0, context);
+    refuse(replyTo, codeOf(given), stateMessage(given), 0, context);
     return given;
   }
   const state = refreshSample(given, options, context);
@@ -153,7 +152,7 @@ function onLogged(
     if (completion === 'log') {
       // Durable is durable, also of a tablet that has failed or is closing meanwhile: the log is replayed.
       context.tell(replyTo, { code: KV_CODES.NONE, message: '', logEndOffset: upTo, pressure });
-    } else refuse(replyTo, KV_CODES.TABLET_FAILED, stateMessage(state), pressure, context);
+    } else refuse(replyTo, codeOf(state), stateMessage(state), pressure, context);
     return state.mode === 'open' ? wantFlush(state, options, context) : state;
   }
   const waiters = [...state.waiters, { upTo, replyTo }];
@@ -252,6 +251,11 @@ function refuse(
   context: TabletContext,
 ): void {
   context.tell(replyTo, { code, message, pressure });
+}
+
+/** Why a tablet that is not open takes nothing. */
+function codeOf({ mode }: TabletState): KvErrorCode {
+  return mode === 'closing' ? KV_CODES.CLOSING : KV_CODES.TABLET_FAILED;
 }
 
 function stateMessage({ mode, failure }: TabletState): string {

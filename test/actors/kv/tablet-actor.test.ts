@@ -198,6 +198,24 @@ describe('checkpoint and close', () => {
     expect(under.engine.checkpoints).toBe(1);
   });
 
+  it('close answers who waits for the store that it closes, also who is not in the log yet', async () => {
+    const under = new TabletUnderTest({}, { callMs: 50 });
+    const first = under.put([put('a', '1')], 'flush');
+    await under.pass(10);
+    const second = under.put([put('b', '2')], 'flush');
+    const closed = under.system.ask(
+      under.tablet,
+      (replyTo: ActorRef<'closed'>): TabletMessage => ({ kind: 'close', replyTo }),
+      { timeoutMs: 1000 },
+    );
+    await under.settled(closed);
+    expect(await first).toMatchObject({ code: 7 });
+    expect(await second).toMatchObject({ code: 7, message: 'the server is closing' });
+    under.crash();
+    under.start();
+    expect(await under.get('a', 'b')).toEqual(['1', '2']);
+  });
+
   it('close waits for what is under way and answers the rest', async () => {
     const under = new TabletUnderTest({}, { callMs: 40 });
     const waiting = under.put([put('a', '1')], 'flush');
