@@ -25,13 +25,15 @@ export function createSystemTables(tables: readonly SystemTable[]): string {
     'GRANT USAGE ON SCHEMA public, spillway, spillway_source TO PUBLIC',
     ...tables.flatMap((table) => {
       const columns = table.columns.map(definition).join(', ');
+      // What a function returns has forgotten the length of a VARCHAR.
+      const casts = table.columns.map(cast).join(', ');
       const source = `spillway_source.${table.name}()`;
       return [
         `CREATE FUNCTION ${source} RETURNS TABLE (${columns}) LANGUAGE sql STABLE SECURITY DEFINER
          SET search_path = pg_catalog ROWS 1000
          AS $$ SELECT * FROM json_to_recordset(pg_read_file('${rowsFile(table)}')::json) AS row (${columns}) $$`,
         ...['information_schema', 'spillway'].flatMap((schema) => [
-          `CREATE VIEW ${schema}.${table.name} AS SELECT * FROM ${source}`,
+          `CREATE VIEW ${schema}.${table.name} AS SELECT ${casts} FROM ${source}`,
           `GRANT SELECT ON ${schema}.${table.name} TO PUBLIC`,
         ]),
       ];
@@ -69,6 +71,11 @@ const LARGE_OBJECT_WRITERS = [
 
 function definition({ name, type }: Column): string {
   return `"${name.toLowerCase()}" ${type}`;
+}
+
+function cast({ name, type }: Column): string {
+  const column = name.toLowerCase();
+  return `${column}::${type} AS ${column}`;
 }
 
 /** What the files hold: rows as objects, by column. */
