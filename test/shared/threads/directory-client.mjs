@@ -38,8 +38,8 @@ const swap = (target, index, expected, next) => {
   return seen;
 };
 
-const { load, store, add, or, and } = Atomics;
-const counting = { load, store, add, or, and, compareExchange: swap };
+const { load, store, add, or, and, exchange } = Atomics;
+const counting = { load, store, add, or, and, exchange, compareExchange: swap };
 
 const directory = new KeyDirectory(buffer, base, capacity, counting);
 const quiescence = new QuiescenceWords(buffer, quiescenceBase, threads);
