@@ -55,6 +55,18 @@ module.exports = {
       'Shipped code imports shipped code.',
     ),
     reaches(
+      'nobody-imports-the-command',
+      { path: '^src/', pathNot: '^src/cli/' },
+      { path: '^src/cli/' },
+      'The command is the top layer.',
+    ),
+    reaches(
+      'sql-engine-only-in-the-command',
+      { path: '^src/', pathNot: '^src/cli/' },
+      { path: 'node_modules/@electric-sql/' },
+      'Only the command loads a SQL engine.',
+    ),
+    reaches(
       'peers-only-in-adapters',
       { path: '^src/', pathNot: '^src/adapters/' },
       {

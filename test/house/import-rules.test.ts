@@ -44,10 +44,12 @@ const legal = {
     "import { hrtime } from 'node:process';\nimport { box } from '../actors/core/mailbox.js';\nexport const gate = [box, hrtime];\n",
   'src/adapters/grpc.ts':
     "import type { gate } from '../workers/gate.js';\nexport type G = typeof gate;\n",
+  'src/cli/main.ts':
+    "import type { G } from '../adapters/grpc.js';\nimport type { gate } from '../workers/gate.js';\nexport type C = G | typeof gate;\n",
 };
 
 describe('direction of imports', () => {
-  it('accepts adapters, workers -> actors -> shared', () => {
+  it('accepts cli -> adapters -> workers -> actors -> shared', () => {
     const { status, output } = cruise(legal);
     expect(output).toContain('no dependency violations found');
     expect(status).toBe(0);
@@ -65,6 +67,8 @@ describe('direction of imports', () => {
       'testing-knows-actors-and-shared',
     ],
     ['workers -> adapters', 'src/workers/a.ts', '../adapters/grpc.js', 'workers-stay-below'],
+    ['workers -> cli', 'src/workers/a.ts', '../cli/main.js', 'nobody-imports-the-command'],
+    ['adapters -> cli', 'src/adapters/a.ts', '../cli/main.js', 'nobody-imports-the-command'],
   ])('refuses %s, also as a type', (_name, file, target, rule) => {
     const { status, output } = cruise({
       ...legal,
