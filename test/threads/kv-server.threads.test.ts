@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect as http2Connect } from 'node:http2';
 import { basename, join } from 'node:path';
+import type { ServiceDefinition } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
+import { loadKvService } from '../../src/adapters/kv-protocol.js';
 import type { RuntimeState } from '../../src/workers/state/runtime-state.js';
 import { tempDirs } from '../adapters/temp-dir.js';
 import { KvProcess, KvTestClient } from './kv-process.js';
@@ -182,6 +185,56 @@ describe('the key-value server', () => {
     await expect(client.get('t', 7, 'k')).rejects.toThrow('2 table t has buckets');
     const scan = await client.scan({ table: 'nope', bucket: 0 });
     expect(scan.errorCode).toBe(1);
+  });
+
+  it('takes nothing of what is too much, or of what is nothing', async () => {
+    const client = await connect(start(tempDir(), '--tables', 't:2'));
+    const many = Array.from({ length: 100_001 }, (_, i) => ({ key: `${i}`, value: '' }));
+    expect((await client.put('t', { 0: many })).buckets[0]).toMatchObject({
+      errorCode: 4,
+      errorMessage: expect.stringContaining('100000'),
+    });
+    expect((await client.put('t', {})).buckets).toEqual([]);
+    // More than a message may have: the call fails, the connection goes on.
+    const rows = Array.from({ length: 9 }, (_, i) => ({ key: `${i}`, value: 'v'.repeat(4e6) }));
+    await expect(client.put('t', { 0: rows })).rejects.toMatchObject({ code: 8 });
+    // A bucket for itself: what is wrong with one is not the other's.
+    const mixed = await client.put('t', {
+      0: [{ key: '', value: 'v' }],
+      1: [{ key: 'k', value: 'v' }],
+    });
+    expect(mixed.buckets.map(({ errorCode }) => errorCode)).toEqual([3, 0]);
+    expect((await client.scan({ table: 't', bucket: 0 })).rows).toEqual([]);
+    expect(await client.get('t', 1, 'k')).toEqual(['v']);
+  });
+
+  it('takes nothing of a batch whose client is gone before it was sent', async () => {
+    const server = start(tempDir(), '--tables', 't:1');
+    const client = await connect(server);
+    const { path, requestSerialize } = loadKvService()['PutKv'] as ServiceDefinition[string];
+    const records = [0, 1].map((i) => ({ key: Buffer.from(`k${i}`), value: randomBytes(50_000) }));
+    const message = requestSerialize({ table: 't', buckets: [{ bucket: 0, records }] });
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.length, 1);
+    for (const sent of [0, 3, 5, 50_020, message.length + 4]) {
+      const session = http2Connect(`http://${await server.said('listening on ')}`);
+      const call = session.request({
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+      });
+      call.on('error', () => {});
+      const part = Buffer.concat([head, message]).subarray(0, sent);
+      await new Promise((resolve) => call.write(part, resolve));
+      session.destroy();
+    }
+    expect(await client.get('t', 0, 'k0', 'k1')).toEqual([null, null]);
+    const row = { key: 'after', value: 'v' };
+    expect((await client.put('t', { 0: [row] })).buckets[0]).toMatchObject({
+      errorCode: 0,
+      logEndOffset: 1,
+    });
   });
 
   it('is not disturbed by a client that walks away', async () => {
