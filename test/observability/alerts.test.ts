@@ -77,6 +77,18 @@ describe('docs/observability/spillway-alerts.yml', () => {
     });
   });
 
+  it('is loaded by the configuration that the guide shows', () => {
+    const guide = readFileSync(`${ROOT}docs/guide/prometheus.md`, 'utf8');
+    const [, config = ''] = /```yaml\n([\s\S]*?)```/.exec(guide) ?? [];
+    writeFileSync(join(dir, 'prometheus.yml'), config);
+    writeFileSync(join(dir, 'spillway-alerts.yml'), text);
+    const { code, output } = promtool(['check', 'config', join(dir, 'prometheus.yml')]);
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringContaining(`SUCCESS: ${alerts.length} rules found`),
+    });
+  });
+
   it('has cases for every alert', () => {
     expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(alerts);
     for (const { alert, quiet } of ALERT_CASES)

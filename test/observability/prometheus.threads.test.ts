@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -73,6 +73,14 @@ describe('a real Prometheus', { timeout: PATIENCE_MS * 2 }, () => {
   it('has data for every query of the dashboard', async () => {
     const queries = dashboardQueries().map(({ expr }) => expr);
     expect(queries.length).toBeGreaterThan(80);
+    expect(await waitFor(() => withoutData(queries))).toEqual([]);
+  });
+
+  it('has answers to what the guide asks', async () => {
+    const guide = readFileSync(new URL('../../docs/guide/prometheus.md', import.meta.url), 'utf8');
+    const [, block = ''] = /```promql\n([\s\S]*?)```/.exec(guide) ?? [];
+    const queries = block.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    expect(queries).toHaveLength(4);
     expect(await waitFor(() => withoutData(queries))).toEqual([]);
   });
 
