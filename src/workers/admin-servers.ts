@@ -52,28 +52,34 @@ export class AdminServers {
     this.#start = start;
   }
 
-  async listen(options: AdminListenOptions): Promise<AdminServer> {
-    if (this.#isClosed) throw new RuntimeClosedError();
-    const starting = this.#start(options);
-    this.#starting.add(starting);
-    try {
-      const started = await starting;
-      const server: AdminServer = {
-        url: started.url,
-        port: started.port,
-        close: async () => {
-          await started.close();
-          this.#open.delete(server);
-        },
-      };
-      this.#open.add(server);
-      return server;
-    } finally {
-      this.#starting.delete(starting);
-    }
+  listen(options: AdminListenOptions): Promise<AdminServer> {
+    if (this.#isClosed) return Promise.reject(new RuntimeClosedError());
+    const listening = this.#listen(options);
+    this.#starting.add(listening);
+    const settled = (): void => void this.#starting.delete(listening);
+    listening.then(settled, settled);
+    return listening;
   }
 
-  /** Takes no more, so that those that are just starting are the last to be closed. */
+  async #listen(options: AdminListenOptions): Promise<AdminServer> {
+    const started = await this.#start(options);
+    if (this.#isClosed) {
+      await started.close();
+      throw new RuntimeClosedError();
+    }
+    const server: AdminServer = {
+      url: started.url,
+      port: started.port,
+      close: async () => {
+        await started.close();
+        this.#open.delete(server);
+      },
+    };
+    this.#open.add(server);
+    return server;
+  }
+
+  /** Takes no more; those that are open stay so. */
   refuse(): void {
     this.#isClosed = true;
   }

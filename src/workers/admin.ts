@@ -7,7 +7,7 @@ import { expose, wrap } from 'comlink';
 import nodeAdapter from 'comlink/dist/umd/node-adapter.js';
 import { RuntimeClosedError } from '../shared/errors.js';
 import { cloneOptions } from './config/clone-options.js';
-import type { ConfigPatch } from './config/options.js';
+import type { ConfigPatch, UpdateOptions } from './config/options.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
 import { decodeError, encodeError, type WireThrown } from './error-codec.js';
 import type { RuntimeSnapshot } from './snapshot.js';
@@ -23,7 +23,7 @@ const nodeEndpoint = nodeAdapter as unknown as typeof nodeAdapter.default;
 export interface Admin {
   snapshot(): Promise<RuntimeSnapshot>;
   config(): Promise<ResolvedConfig>;
-  updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }>;
+  updateConfig(patch: ConfigPatch, options?: UpdateOptions): Promise<{ readonly version: number }>;
   reloadConfig(): Promise<{ readonly version: number }>;
   state(): Promise<RuntimeState>;
   /** Closes this end. */
@@ -34,7 +34,7 @@ export interface Admin {
 export interface Administrated {
   snapshot(): RuntimeSnapshot;
   config(): ResolvedConfig;
-  updateConfig(patch: ConfigPatch): Promise<{ readonly version: number }>;
+  updateConfig(patch: ConfigPatch, options?: UpdateOptions): Promise<{ readonly version: number }>;
   reloadConfig(): Promise<{ readonly version: number }>;
   state(): RuntimeState;
 }
@@ -42,7 +42,7 @@ export interface Administrated {
 type Answer<T> = { readonly value: T } | { readonly failed: WireThrown };
 
 interface Exposed {
-  ask(verb: keyof Administrated, argument: unknown): Promise<Answer<unknown>>;
+  ask(verb: keyof Administrated, given: readonly unknown[]): Promise<Answer<unknown>>;
 }
 
 const VERBS: readonly (keyof Administrated)[] = [
@@ -56,11 +56,11 @@ const VERBS: readonly (keyof Administrated)[] = [
 /** Serves `runtime` on `port`, without keeping the process alive. */
 export function serveAdmin(runtime: Administrated, port: MessagePort): void {
   const exposed: Exposed = {
-    async ask(verb, argument) {
+    async ask(verb, given) {
       try {
         if (!VERBS.includes(verb)) throw new TypeError(`verb must be one of ${VERBS.join(', ')}`);
-        const run = runtime[verb].bind(runtime) as (argument: unknown) => unknown;
-        return { value: await run(argument) };
+        const run = runtime[verb].bind(runtime) as (...given: readonly unknown[]) => unknown;
+        return { value: await run(...given) };
       } catch (error) {
         return { failed: encodeError(error) };
       }
@@ -81,7 +81,7 @@ export function connectAdmin(port: MessagePort): Admin {
     closed = true;
     for (const reject of waiting) reject(new RuntimeClosedError());
   });
-  const ask = async <T>(verb: keyof Administrated, argument?: unknown): Promise<T> => {
+  const ask = async <T>(verb: keyof Administrated, ...given: readonly unknown[]): Promise<T> => {
     if (closed) throw new RuntimeClosedError();
     let giveUp: (reason: RuntimeClosedError) => void = () => undefined;
     const end = new Promise<never>((_, reject) => {
@@ -91,7 +91,7 @@ export function connectAdmin(port: MessagePort): Admin {
     // An answer is worth staying alive for.
     port.ref();
     try {
-      const answer = (await Promise.race([remote.ask(verb, argument), end])) as Answer<T>;
+      const answer = (await Promise.race([remote.ask(verb, given), end])) as Answer<T>;
       if ('failed' in answer) throw decodeError(answer.failed);
       return answer.value;
     } finally {
@@ -102,7 +102,8 @@ export function connectAdmin(port: MessagePort): Admin {
   return {
     snapshot: () => ask('snapshot'),
     config: () => ask('config'),
-    updateConfig: async (patch) => ask('updateConfig', cloneOptions(patch)),
+    updateConfig: async (patch, options = {}) =>
+      ask('updateConfig', cloneOptions(patch), cloneOptions(options)),
     reloadConfig: () => ask('reloadConfig'),
     state: () => ask('state'),
     close: () => port.close(),

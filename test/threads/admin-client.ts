@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { until } from './until.js';
@@ -68,4 +69,20 @@ export async function connectRaw(port: number, host = '127.0.0.1'): Promise<RawC
   const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
   await until('it is connected', () => socket.readyState === 'open');
   return { socket, text: () => text, closed };
+}
+
+/** What `open` gives, and the other end of its connection, which a server of this process has accepted. */
+export async function accepted<Client>(open: () => Promise<Client>): Promise<[Client, Socket]> {
+  const sockets: Socket[] = [];
+  const note = (message: unknown): void => {
+    sockets.push((message as { socket: Socket }).socket);
+  };
+  subscribe('net.server.socket', note);
+  try {
+    const client = await open();
+    await until('it is accepted', () => sockets.length > 0);
+    return [client, sockets[0] as Socket];
+  } finally {
+    unsubscribe('net.server.socket', note);
+  }
 }

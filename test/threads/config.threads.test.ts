@@ -29,6 +29,14 @@ beforeEach(async () => {
 });
 afterEach(() => runtime.close({ deadlineMs: 0 }));
 
+/** What does not change by itself. */
+const still = () => ({
+  ...runtime.snapshot(),
+  atMs: 0,
+  threads: 0,
+  maxLagMs: 0,
+  controlSilentMs: 0,
+});
 const limitOf = (rpc: string) => runtime.snapshot().rpcs.find((one) => one.rpc === rpc);
 
 describe('a change of the configuration', () => {
@@ -85,6 +93,7 @@ describe('a change of the configuration', () => {
         () => undefined,
         (error: unknown) => error,
       );
+      const late = await remote.updateConfig({}, { ifVersion: 1 }).catch((error: unknown) => error);
       remote.close();
       if (!(failure instanceof spillway.ConfigError)) throw failure;
       const { name, message, code, field, rule, value } = failure;
@@ -94,6 +103,7 @@ describe('a change of the configuration', () => {
         seen: snapshot.configVersion,
         error: { name, message, code, field, rule, value },
         isOurs: spillway.isSpillwayError(failure),
+        isLate: late instanceof spillway.ConfigConflictError && late.version,
         stack: failure.stack?.includes('host.qpsPerCore'),
       };
     });
@@ -112,6 +122,7 @@ describe('a change of the configuration', () => {
         value: Number.NaN,
       },
       isOurs: true,
+      isLate: 2,
       stack: true,
     });
     expect(await admin.ended).toBe(0);
@@ -208,7 +219,7 @@ describe('a change of the configuration', () => {
     async (_name, patch, field) => {
       const { gate } = runtime;
       expect(gate.tryAcquire('slow', 5)).toBe(true);
-      const before = { ...runtime.snapshot(), atMs: 0, threads: 0, maxLagMs: 0 };
+      const before = still();
       const config = runtime.config();
       const error = await runtime.updateConfig(patch as ConfigPatch).catch((reason) => reason);
       expect(error).toBeInstanceOf(ConfigError);
@@ -228,7 +239,7 @@ describe('a change of the configuration', () => {
         expect(await thread.done).toBe(field);
         await until('it has left', () => runtime.snapshot().threads === 1);
       }
-      expect({ ...runtime.snapshot(), atMs: 0, threads: 0, maxLagMs: 0 }).toEqual(before);
+      expect(still()).toEqual(before);
       expect(runtime.config()).toBe(config);
       expect(gate.tryAcquire('slow')).toBe(false);
     },

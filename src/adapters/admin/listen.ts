@@ -18,11 +18,13 @@ export interface ClientPatience {
   readonly requestMs: number;
   /** Between two requests. */
   readonly idleMs: number;
-  /** How often it is looked at. */
+  /** Without taking a byte of what waits for it. */
+  readonly stallMs: number;
+  /** How often the first is looked at. */
   readonly lookMs: number;
 }
 
-const PATIENCE: ClientPatience = { requestMs: 10_000, idleMs: 5000, lookMs: 1000 };
+const PATIENCE: ClientPatience = { requestMs: 10_000, idleMs: 5000, stallMs: 60_000, lookMs: 1000 };
 const MAX_HEADER_BYTES = 8192;
 /** Room for the streams and for those who scrape; more are not even accepted. */
 const MAX_CONNECTIONS = 256;
@@ -89,6 +91,7 @@ async function createApp(patience: ClientPatience): Promise<FastifyInstance> {
     forceCloseConnections: true,
     requestTimeout: patience.requestMs,
     keepAliveTimeout: patience.idleMs,
+    connectionTimeout: patience.stallMs,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: patience.requestMs,
