@@ -30,7 +30,9 @@ import { createSnapshotReader, type SnapshotReader } from './snapshot-reader.js'
 import { Chronicle } from './state/chronicle.js';
 import type { EventListener } from './state/event-listeners.js';
 import type { RecordListener } from './state/event-log.js';
+import { HotPairs } from './state/hot-pairs.js';
 import { takeLogger } from './state/logger.js';
+import { pairCounts } from './state/pair-counts.js';
 import type { RecordedEvent, RuntimeState } from './state/runtime-state.js';
 import type { StateOptions } from './state/state-reader.js';
 
@@ -123,6 +125,7 @@ export class Runtime {
   readonly #parts: RuntimeParts;
   readonly #adminServers: AdminServers;
   readonly #snapshots: SnapshotReader;
+  readonly #hotPairs: HotPairs;
   readonly #ports = new Set<MessagePort>();
   readonly #listen = (): void => undefined;
   #closing: Promise<void> | undefined;
@@ -131,7 +134,9 @@ export class Runtime {
   constructor(parts: RuntimeParts) {
     const { arena, handle, clock } = parts;
     this.#parts = parts;
-    this.#snapshots = createSnapshotReader(arena, new RpcTable(arena), clock);
+    const rpcs = new RpcTable(arena);
+    this.#snapshots = createSnapshotReader(arena, rpcs, clock);
+    this.#hotPairs = new HotPairs(pairCounts(arena, rpcs));
     this.#adminServers = new AdminServers((options) => parts.listenAdmin(this, options));
     this.admin = { listen: (options) => this.#adminServers.listen(options) };
     parts.chronicle.listeners.add(
@@ -223,7 +228,9 @@ export class Runtime {
     const { handle, chronicle, startedAt } = this.#parts;
     const { runtimeId } = handle;
     const { backendId } = this.config();
-    return chronicle.state({ runtimeId, backendId, startedAt, snapshot: this.snapshot() }, options);
+    const snapshot = this.snapshot();
+    const hottest = this.#hotPairs.look(snapshot.atMs);
+    return chronicle.state({ runtimeId, backendId, startedAt, snapshot, hottest }, options);
   }
 
   /** Calls `listener` at each such event, in the owner's thread. @throws TypeError for a name that no event has. */

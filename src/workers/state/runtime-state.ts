@@ -2,6 +2,7 @@
  * The state of one backend for who looks from outside: the admin server's `/state`, and what the dashboard, the system
  * tables and `spillway top` are made of. Plain JSON. Times named `atMs`, `sinceMs`, ... are ms since `startedAt`.
  */
+import type { PairRate } from '../../actors/throttle/limit-action.js';
 import type { LimitMove } from '../../actors/throttle/limit-move.js';
 import type { ThrottleReason } from '../../actors/throttle/throttle-reason.js';
 import type { KvTableStats } from '../kv/kv-meters.js';
@@ -26,6 +27,11 @@ export interface RuntimeState {
   /** Pairs that are slowed now, the most severe first. At most 1000 of `throttledTotal`. */
   readonly throttled: readonly ThrottledPair[];
   readonly throttledTotal: number;
+  /**
+   * Pairs that are asked for most, slowed or not, the fastest first, at most 20. Calls per second since the state was last
+   * asked for, if that was from 0.5 to 10 s ago; otherwise as they were told last, or none.
+   */
+  readonly hottest?: readonly PairRate[];
   /** Changes of table limits, oldest first, at most 1000. */
   readonly history: readonly ThrottleRecord[];
   /** Oldest first, at most 1000. */

@@ -1,6 +1,6 @@
 /** Puts the state of a backend together: what the arena says now, and what the owner remembers. */
 import { hostname } from 'node:os';
-import { pairId } from '../../actors/throttle/limit-action.js';
+import { type PairRate, pairId } from '../../actors/throttle/limit-action.js';
 import type { KvStoreStats } from '../kv/kv-store.js';
 import type { LimitSnapshot, RuntimeSnapshot } from '../snapshot.js';
 import type { EventLog } from './event-log.js';
@@ -18,6 +18,8 @@ export interface StateParts {
   /** Wall clock at the epoch. */
   readonly startedAt: Date;
   readonly snapshot: RuntimeSnapshot;
+  /** Default: none is known. */
+  readonly hottest?: readonly PairRate[];
   readonly events: EventLog;
   readonly history: ThrottleHistory;
 }
@@ -25,7 +27,7 @@ export interface StateParts {
 const MAX_PAIRS = 1000;
 
 export function readState(
-  { runtimeId, backendId, startedAt, snapshot, events, history }: StateParts,
+  { runtimeId, backendId, startedAt, snapshot, hottest = [], events, history }: StateParts,
   { stores = {} }: StateOptions,
 ): RuntimeState {
   const { limits } = snapshot;
@@ -43,6 +45,7 @@ export function readState(
       limits.length <= MAX_PAIRS ? snapshot : { ...snapshot, limits: shown(limits, throttled) },
     throttled,
     throttledTotal: limits.length,
+    hottest,
     history: history.records(),
     events: events.since(0),
     stores: Object.entries(stores).map(([name, store]) => ({ name, ...store.stats() })),

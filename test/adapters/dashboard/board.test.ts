@@ -44,7 +44,7 @@ it('begins anew with another runtime', () => {
   expect(board.lastSeq).toBe(1);
   expect(board.history).toEqual([]);
   expect(board.level.points).toEqual([[1000, 0]]);
-  expect(board.pairs.released()).toEqual([]);
+  expect(board.pairs.free()).toEqual([]);
 });
 
 it('takes events once and in order, from states and from the stream', () => {
@@ -74,7 +74,7 @@ it('is bounded', () => {
   expect(board.history).toHaveLength(1000);
   expect(board.level.points.length).toBeLessThanOrEqual(1202);
   expect(board.level.points[0]?.[0]).toBeGreaterThanOrEqual(3000_000 - 601_000);
-  expect(board.pairs.released().length).toBeLessThanOrEqual(100);
+  expect(board.pairs.free().length).toBeLessThanOrEqual(100);
 });
 
 it('knows from the history what was before the page was opened', () => {
@@ -90,7 +90,7 @@ it('knows from the history what was before the page was opened', () => {
     [40_000, 0],
     [60_000, 0],
   ]);
-  const [line] = board.pairs.released();
+  const [line] = board.pairs.free();
   expect(line?.limit.points.slice(0, 2)).toEqual([
     [10_000, 12],
     [40_000, 0],
@@ -115,6 +115,27 @@ it('draws a limit while it holds, and no longer', () => {
   ]);
   board.apply(stateSample(3000 + 600_000));
   expect(board.pairs.of('commit_rowset', 'a')).toBeUndefined();
+});
+
+it('draws the hottest pairs too, after those that were slowed', () => {
+  const board = new Board();
+  const hot = (table: string, qps: number) => ({ rpc: 'commit_rowset', table, qps });
+  board.apply(
+    stateSample(1000, {
+      throttled: [pair('a')],
+      hottest: [hot('b', 80), hot('a', 31), hot('c', 2)],
+    }),
+  );
+  expect(board.pairs.of('commit_rowset', 'a')?.qps.points).toEqual([[1000, 30]]);
+  board.apply(stateSample(2000, { hottest: [hot('c', 90), hot('b', 70), hot('a', 20)] }));
+  expect(board.pairs.of('commit_rowset', 'a')?.qps.points).toEqual([
+    [1000, 30],
+    [2000, 20],
+  ]);
+  expect(board.pairs.free().map(tableOf)).toEqual(['a', 'c', 'b']);
+  expect(board.pairs.of('commit_rowset', 'b')?.limit.points).toEqual([]);
+  board.apply(stateSample(2000 + 600_001));
+  expect(board.pairs.free()).toEqual([]);
 });
 
 it('puts the most severe pair first, however the backend sorts', () => {

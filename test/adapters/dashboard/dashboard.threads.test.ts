@@ -124,6 +124,20 @@ describe('what the page shows', () => {
     expect(new Set(names)).toEqual(new Set(['config']));
   });
 
+  it('is told of the hottest pairs as long as it looks', async () => {
+    const watched = await open(tap.url);
+    await slowed(watched);
+    const { atMs } = await readBoard(watched.page);
+    // Of the second state at the latest the rates are known.
+    await watched.page.waitForSelector(`#board:not([data-at-ms="${atMs}"])`);
+    const { hottest = [] } = tap.stateAt((await readBoard(watched.page)).atMs);
+    expect(hottest.map(({ rpc, table }) => `${rpc}/${table}`).sort()).toEqual([
+      'commit_rowset/10010',
+      'commit_rowset/10086',
+    ]);
+    for (const { qps } of hottest) expect(qps).toBeGreaterThan(0);
+  });
+
   it('says in a sentence what is worst', async () => {
     const watched = await open(tap.url);
     await slowed(watched);

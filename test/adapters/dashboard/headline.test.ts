@@ -67,7 +67,15 @@ it('says no more than is known', () => {
 
 it('counts those that the state does not list', () => {
   const [, sentence] = told(stateSample(1, { throttled: [pair('a')], throttledTotal: 12_345 }));
-  expect(sentence).toMatch(/^12,345 tables slowed, worst /);
+  expect(sentence).toMatch(/^12,345 pairs of RPC and table slowed, worst /);
+});
+
+it('counts a table once, in however many RPC types it is slowed', () => {
+  const throttled = [pair('7', { rpc: 'prepare_rowset' }), pair('7'), pair('8')];
+  expect(told(stateSample(1, { throttled }))[1]).toMatch(/^2 tables \(3 pairs\) slowed, worst /);
+  expect(told(stateSample(1, { throttled: throttled.slice(0, 2) }))[1]).toMatch(
+    /^1 table \(2 pairs\) slowed, worst /,
+  );
 });
 
 it('tells of open circuits, of full buckets, of pressure and of a silent control thread', () => {

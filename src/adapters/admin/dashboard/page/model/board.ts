@@ -126,7 +126,7 @@ export class Board {
       const answers = Math.max(0, runtime.throttle.busy - busyBefore);
       this.#busy.push(atMs, (answers * 1000) / spanMs);
     }
-    this.#pairs.measure(atMs, after.throttled);
+    this.#pairs.measure(atMs, after.throttled, after.hottest ?? []);
   }
 
   #forget(): void {

@@ -58,7 +58,7 @@ function slowed(
 ): HeadlinePart[] {
   const { throttledTotal } = state;
   const parts: HeadlinePart[] = [
-    `${formats.number(throttledTotal)} ${throttledTotal === 1 ? 'table' : 'tables'} slowed, `,
+    `${countText(board, throttledTotal, formats)} slowed, `,
     throttledTotal === 1 ? '' : 'worst ',
     { name: worst.rpc },
     '/',
@@ -77,6 +77,14 @@ function slowed(
   )?.reason;
   if (reason !== undefined) parts.push(', because ', { name: reason });
   return parts.filter((part) => part !== '');
+}
+
+/** A table may be slowed in several RPC types. Of more pairs than the state lists, how many tables there are is not known. */
+function countText(board: Board, pairs: number, formats: Formats): string {
+  if (pairs > board.throttled.length) return `${formats.number(pairs)} pairs of RPC and table`;
+  const tables = new Set(board.throttled.map(({ table }) => table)).size;
+  const each = `${formats.number(tables)} ${tables === 1 ? 'table' : 'tables'}`;
+  return tables === pairs ? each : `${each} (${formats.number(pairs)} pairs)`;
 }
 
 function circuits({ runtime }: RuntimeState, formats: Formats): HeadlinePart[][] {

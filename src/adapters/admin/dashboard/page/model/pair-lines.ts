@@ -1,3 +1,4 @@
+import type { PairRate } from '../../../../../actors/throttle/limit-action.js';
 import type { ThrottledPair, ThrottleRecord } from '../../../../../workers/state/runtime-state.js';
 import { Series, WINDOW_MS } from './series.js';
 
@@ -9,14 +10,14 @@ export interface PairLine {
   readonly limit: Series;
   /** Slowed at the last state. */
   readonly throttled: boolean;
-  /** When it last was, ms since the runtime's start. */
+  /** When it last was, ms since the runtime's start; -Infinity: never that we know of. */
   readonly seenMs: number;
 }
 
-/** Pairs of which lines are kept; the last slowed ones. */
+/** Pairs of which lines are kept. */
 const MAX_PAIRS = 100;
 
-/** The lines of the pairs that are slowed, or were within the window. */
+/** The lines of the pairs that are slowed, or hot, or were within the window. */
 export class PairLines {
   readonly #lines = new Map<string, { -readonly [K in keyof PairLine]: PairLine[K] }>();
 
@@ -33,13 +34,24 @@ export class PairLines {
     this.#bound();
   }
 
-  /** @param throttled the most severe first. */
-  measure(atMs: number, throttled: readonly ThrottledPair[]): void {
-    const now = new Set<string>();
-    // The least severe first, so that they are the ones that make room.
-    for (const { rpc, table, currentQps, qpsLimit } of throttled.slice(0, MAX_PAIRS).reverse()) {
+  /**
+   * @param throttled the most severe first.
+   * @param hottest the fastest first, slowed or not.
+   */
+  measure(
+    atMs: number,
+    throttled: readonly ThrottledPair[],
+    hottest: readonly PairRate[] = [],
+  ): void {
+    const slowed = throttled.slice(0, MAX_PAIRS);
+    const now = new Set(slowed.map(({ rpc, table }) => idOf(rpc, table)));
+    // What matters least first, so that it is what makes room.
+    for (const { rpc, table, qps } of hottest.toReversed()) {
+      // The rate of a slowed pair is measured by who slows it.
+      if (!now.has(idOf(rpc, table))) this.#line(rpc, table).qps.push(atMs, qps);
+    }
+    for (const { rpc, table, currentQps, qpsLimit } of slowed.toReversed()) {
       const line = this.#line(rpc, table);
-      now.add(idOf(rpc, table));
       line.qps.push(atMs, currentQps);
       line.limit.push(atMs, qpsLimit);
       line.seenMs = atMs;
@@ -60,11 +72,11 @@ export class PairLines {
     return this.#lines.get(idOf(rpc, table));
   }
 
-  /** Those not slowed any more, the last one first. */
-  released(): PairLine[] {
+  /** Those not slowed now: those that were, the last one first, then the hottest. */
+  free(): PairLine[] {
     return [...this.#lines.values()]
       .filter(({ throttled }) => !throttled)
-      .sort((a, b) => b.seenMs - a.seenMs);
+      .sort((a, b) => (b.seenMs === a.seenMs ? rate(b) - rate(a) : b.seenMs - a.seenMs));
   }
 
   #line(rpc: string, table: string): { -readonly [K in keyof PairLine]: PairLine[K] } {
@@ -89,6 +101,10 @@ export class PairLines {
       this.#lines.delete(id);
     }
   }
+}
+
+function rate({ qps }: PairLine): number {
+  return qps.last?.[1] ?? 0;
 }
 
 function idOf(rpc: string, table: string): string {

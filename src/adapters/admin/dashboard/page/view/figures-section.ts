@@ -11,10 +11,10 @@ interface Figure {
 const FIGURES: readonly Figure[] = [
   {
     id: 'slowed',
-    label: 'pairs slowed',
+    label: 'slowed pairs',
     read: ({ state, formats }) => [
       formats.number(state.throttledTotal),
-      state.throttledTotal > 0 ? 'slowed' : undefined,
+      state.throttledTotal > 0 ? '\u25b2' : undefined,
     ],
   },
   {
@@ -34,10 +34,10 @@ const FIGURES: readonly Figure[] = [
   },
   {
     id: 'near-limit',
-    label: 'hosts near limit',
+    label: 'host limits near',
     read: ({ board, formats }) => {
       const near = board.rates.filter(({ nearLimit }) => nearLimit).length;
-      return [formats.number(near), near > 0 ? 'near limit' : undefined];
+      return [formats.number(near), near > 0 ? '\u25b2' : undefined];
     },
   },
   {
@@ -45,7 +45,7 @@ const FIGURES: readonly Figure[] = [
     label: 'circuits open',
     read: ({ state, formats }) => {
       const { open = 0, halfOpen = 0 } = state.runtime?.breaker ?? {};
-      return [formats.number(open + halfOpen), open + halfOpen > 0 ? 'open' : undefined];
+      return [formats.number(open + halfOpen), open + halfOpen > 0 ? '\u25b2' : undefined];
     },
   },
   {
@@ -53,7 +53,7 @@ const FIGURES: readonly Figure[] = [
     label: 'pressure',
     read: ({ state, formats }) => {
       const pressure = highestPressure(state);
-      return [formats.percent(pressure), pressure >= 0.8 ? 'high' : undefined];
+      return [formats.percent(pressure), pressure >= 0.8 ? '\u25b2' : undefined];
     },
   },
   {

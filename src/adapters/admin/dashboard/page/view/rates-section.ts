@@ -4,7 +4,7 @@ import { LineChart } from './line-chart.js';
 import { NameText } from './name-text.js';
 import { type Scene, type Section, section } from './section.js';
 
-/** Charts that are drawn: the most severe, then what was released last. */
+/** Charts that are drawn: the most severe, then what was released last, then the hottest. */
 const CHARTS = 6;
 
 interface Shown {
@@ -17,7 +17,11 @@ interface Shown {
 export class RatesSection implements Section {
   readonly element: HTMLElement;
   readonly #grid = el('div', { class: 'charts' });
-  readonly #empty = el('p', { class: 'empty' }, 'No table was slowed within the last 10 minutes.');
+  readonly #empty = el(
+    'p',
+    { class: 'empty' },
+    'No table was slowed within the last 10 minutes, and none is called.',
+  );
   #shown = new Map<string, Shown>();
 
   constructor() {
@@ -27,7 +31,7 @@ export class RatesSection implements Section {
   draw(scene: Scene): void {
     const { board, formats } = scene;
     const slowed = board.throttled.flatMap(({ rpc, table }) => board.pairs.of(rpc, table) ?? []);
-    const lines = [...slowed.slice(0, CHARTS), ...board.pairs.released()].slice(0, CHARTS);
+    const lines = [...slowed.slice(0, CHARTS), ...board.pairs.free()].slice(0, CHARTS);
     const kept = new Map<string, Shown>();
     for (const line of lines) {
       const id = JSON.stringify([line.rpc, line.table]);
