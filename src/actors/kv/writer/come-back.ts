@@ -39,8 +39,7 @@ export function comeBack(
       queue.parts.unshift(open);
       if (verdict.maybeTaken) for (const record of open) record.maybeTaken = true;
       ports.pause();
-      // Another server may lead it by now.
-      ports.wantMetadata();
+      if (verdict.isAway) ports.wantMetadata();
       return true;
     case 'unknown-bucket':
       if (queue.isDoubted) {

@@ -1,20 +1,18 @@
 import { KvRecordError, KvWriterClosedError } from '../../../shared/kv-writer-errors.js';
 import { BucketMap } from './bucket-map.js';
-import type { Batch, BucketQueue } from './bucket-queue.js';
+import { BucketMetadata } from './bucket-metadata.js';
+import type { BucketQueue } from './bucket-queue.js';
+import { BucketSender, pauseMs } from './bucket-sender.js';
 import { BufferRoom } from './buffer-room.js';
-import { comeBack } from './come-back.js';
 import { DueHeap } from './due-heap.js';
-import { bucketNames, type KvMetadata, readMetadata } from './kv-metadata.js';
-import { MetadataClock } from './metadata-clock.js';
-import { PendingRecord, type PutResult, recordRoom, UNPLACED } from './pending-record.js';
-import { type PutAnswer, readPutAnswer } from './put-answer.js';
+import { PendingRecord, type PutResult, recordRoom } from './pending-record.js';
 import { refuseArguments } from './put-arguments.js';
 import { RecordLedger } from './record-ledger.js';
 import { ThrottleStage } from './throttle-stage.js';
 import { WriterAlarm } from './writer-alarm.js';
 import type { WriterConfig } from './writer-config.js';
-import { bufferFull, leftAtClose, timedOut, unknownBucket } from './writer-failures.js';
-import type { Exchange, WriterPorts } from './writer-ports.js';
+import { bufferFull, leftAtClose, timedOut } from './writer-failures.js';
+import type { WriterPorts } from './writer-ports.js';
 import type { KvWriterStats } from './writer-stats.js';
 
 export interface PutOptions {
@@ -24,8 +22,6 @@ export interface PutOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A server that is asked for metadata and does not answer must not keep the next one from being asked. */
-const DESCRIBE_MS = 5000;
 const NEVER: number = Number.POSITIVE_INFINITY;
 
 /**
@@ -38,14 +34,13 @@ export class KvWriterCore {
   readonly #room: BufferRoom;
   readonly #buckets: BucketMap;
   readonly #throttle: ThrottleStage;
-  readonly #clock: MetadataClock;
+  readonly #metadata: BucketMetadata;
   readonly #alarm: WriterAlarm;
   readonly #ledger = new RecordLedger();
   readonly #due = new DueHeap<BucketQueue>();
   /** Those with puts that wait for room, longest first. */
   readonly #crowded = new Set<BucketQueue>();
-  readonly #counts = { attempts: 0, inFlight: 0, retries: 0, refusals: 0 };
-  #metadataError: Error | undefined;
+  readonly #sender: BucketSender;
   /** Records up to this one do not linger. */
   #urgentUpTo = 0;
   #ready: (() => void)[] = [];
@@ -59,18 +54,45 @@ export class KvWriterCore {
     this.#ports = ports;
     this.#room = new BufferRoom(config.bufferBytes);
     this.#throttle = new ThrottleStage(config.maxThrottleMs, config.ignorePressure);
-    this.#clock = new MetadataClock(config.metadataRefreshMs, config.minRetryMs);
     this.#alarm = new WriterAlarm(ports, () => this.#pump());
+    this.#metadata = new BucketMetadata({
+      config,
+      transport: ports.transport,
+      throttle: this.#throttle,
+      ledger: this.#ledger,
+      nowMs: () => ports.nowMs(),
+      pauseMs: (failures) => pauseMs(config, failures, ports.random()),
+      place: (record, queue, wasHeld) =>
+        this.#add(record, queue, wasHeld || queue.hasRoom(record.bytes)),
+      changed: (queue) => {
+        this.#plan(queue);
+        this.#buckets.forget(queue);
+      },
+      settled: () => this.#pump(),
+    });
     this.#buckets = new BucketMap({
       room: this.#room,
       partition: config.partition,
-      want: () => this.#clock.want(),
+      want: () => this.#metadata.want(),
+    });
+    this.#sender = new BucketSender({
+      config,
+      ports,
+      buckets: this.#buckets,
+      throttle: this.#throttle,
+      ledger: this.#ledger,
+      wantMetadata: () => this.#metadata.want(),
+      ended: (queue, nowMs) => {
+        this.#visit(queue, nowMs);
+        this.#buckets.forget(queue);
+        this.#settleDown(nowMs);
+      },
     });
   }
 
   /** Asks for metadata, so that the first put need not wait for it. */
   start(): void {
-    this.#clock.want();
+    this.#metadata.want();
     this.#alarm.soon();
   }
 
@@ -159,6 +181,7 @@ export class KvWriterCore {
     const nowMs = this.#ports.nowMs();
     this.#throttle.sweep(nowMs);
     const { given, acknowledged, failed, open } = this.#ledger;
+    const { attempts, inFlight, retries, refusals } = this.#sender;
     let waiting = 0;
     for (const queue of this.#crowded) waiting += queue.overflow.live;
     return {
@@ -169,14 +192,17 @@ export class KvWriterCore {
       given,
       acknowledged,
       failed,
-      ...this.#counts,
+      attempts,
+      inFlight,
+      retries,
+      refusals,
       throttledMs: this.#throttle.heldUpMs,
       pressure: this.#throttle.open(nowMs),
     };
   }
 
   get #isIdle(): boolean {
-    return this.#ledger.open === 0 && this.#counts.inFlight === 0;
+    return this.#ledger.open === 0 && this.#sender.inFlight === 0;
   }
 
   // The buffer.
@@ -233,10 +259,10 @@ export class KvWriterCore {
     }
     this.#admit();
     const hasWork = !this.#isIdle || this.#hasWindows(nowMs);
-    if (this.#clock.dueMs(!hasWork) <= nowMs) this.#describe();
+    if (this.#metadata.dueMs(!hasWork) <= nowMs) this.#metadata.ask(this.#buckets);
     const dueMs = Math.min(
       this.#due.peek()?.dueMs ?? NEVER,
-      this.#clock.dueMs(!hasWork),
+      this.#metadata.dueMs(!hasWork),
       this.#closeAtMs,
     );
     this.#alarm.set(dueMs, nowMs, this.#isIdle);
@@ -288,165 +314,11 @@ export class KvWriterCore {
   #visit(queue: BucketQueue, nowMs: number): void {
     for (const record of queue.expired(nowMs)) {
       const isPlaced = queue.awaiting === undefined;
-      const cause = queue.lastError ?? (isPlaced ? undefined : this.#metadataError);
+      const cause = queue.lastError ?? (isPlaced ? undefined : this.#metadata.error);
       this.#ledger.fail(record, timedOut(record, this.#config.deliveryTimeoutMs, cause));
     }
-    if (this.#sendAtMs(queue) <= nowMs) this.#send(queue);
+    if (this.#sendAtMs(queue) <= nowMs) this.#sender.send(queue);
     this.#plan(queue);
-  }
-
-  // Attempts.
-
-  #send(queue: BucketQueue): void {
-    const leader = this.#buckets.leaderOf(queue);
-    if (leader === undefined) {
-      queue.awaiting = this.#clock.want();
-      return;
-    }
-    const { batchBytes, deliveryTimeoutMs, completion, requestTimeoutMs } = this.#config;
-    const batch = queue.nextBatch(batchBytes);
-    const first = batch?.records[0];
-    if (batch === undefined || first === undefined) return;
-    this.#throttle.passed(queue, first.expiresAtMs - deliveryTimeoutMs);
-    queue.flying = batch;
-    this.#counts.attempts += 1;
-    this.#counts.inFlight += 1;
-    const attempt = {
-      leader,
-      table: queue.table,
-      bucket: queue.bucket,
-      records: batch.records,
-      completion,
-      number: this.#counts.attempts,
-      timeoutMs: requestTimeoutMs,
-    };
-    this.#ports.transport.put(attempt, (end) => this.#onEnd(queue, batch, end));
-  }
-
-  #onEnd(queue: BucketQueue, batch: Batch, end: Exchange): void {
-    if (this.#isClosed || queue.flying !== batch) return;
-    this.#counts.inFlight -= 1;
-    const nowMs = this.#ports.nowMs();
-    const answer = readPutAnswer(end, queue.bucket, this.#config.completion === 'flush');
-    this.#obey(queue, answer, nowMs);
-    if (answer.verdict.kind === 'taken') this.#onTaken(queue, batch, answer.verdict.logEndOffset);
-    else {
-      const { verdict } = answer;
-      queue.lastError = answer.cause ?? new Error(verdict.reason);
-      const isAgain = comeBack(queue, batch, verdict, {
-        fail: (record, reason) => this.#ledger.fail(record, reason),
-        pause: () => this.#pause(queue, nowMs),
-        windowMs: () => this.#throttle.remainingMs(queue, nowMs),
-        minRetryMs: this.#config.minRetryMs,
-        wantMetadata: () => this.#clock.want(),
-      });
-      if (isAgain) this.#counts.retries += 1;
-    }
-    this.#visit(queue, nowMs);
-    this.#buckets.forget(queue);
-    this.#settleDown(nowMs);
-  }
-
-  #onTaken(queue: BucketQueue, batch: Batch, logEndOffset: number): void {
-    const result = Object.freeze({ bucket: queue.bucket, logEndOffset });
-    queue.failures = 0;
-    queue.isDoubted = false;
-    queue.lastError = undefined;
-    for (const record of batch.records) this.#ledger.succeed(record, result);
-    queue.land(batch);
-  }
-
-  #obey(queue: BucketQueue, { verdict, pressure }: PutAnswer, nowMs: number): void {
-    if (verdict.kind === 'pressed') {
-      this.#counts.refusals += 1;
-      this.#throttle.signal(queue, 1, nowMs);
-    } else if (pressure !== undefined) this.#throttle.signal(queue, pressure, nowMs);
-    // Only a batch that was taken says by its silence that there is no pressure.
-    else if (verdict.kind === 'taken') this.#throttle.signal(queue, 0, nowMs);
-  }
-
-  #pause(queue: BucketQueue, nowMs: number): void {
-    queue.notBeforeMs = nowMs + this.#pauseMs(queue.failures);
-    queue.failures += 1;
-  }
-
-  /** Doubling, the upper half of it by chance, so that many writers do not come back together. */
-  #pauseMs(failures: number): number {
-    const { minRetryMs, maxRetryMs } = this.#config;
-    const ms = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(failures, 30));
-    return ms / 2 + (ms / 2) * this.#ports.random();
-  }
-
-  // Metadata.
-
-  #describe(): void {
-    const number = this.#clock.begin();
-    const timeoutMs = Math.min(this.#config.requestTimeoutMs, DESCRIBE_MS);
-    this.#ports.transport.describe(timeoutMs, (end) => this.#onMetadata(number, end));
-  }
-
-  #onMetadata(number: number, end: Exchange): void {
-    if (this.#isClosed) return;
-    const nowMs = this.#ports.nowMs();
-    const metadata = metadataOf(end);
-    if (metadata instanceof Error) {
-      this.#metadataError = metadata;
-      this.#clock.fail(nowMs, this.#pauseMs(this.#clock.failures));
-    } else {
-      this.#metadataError = undefined;
-      this.#clock.succeed(nowMs);
-      this.#learn(metadata, number);
-    }
-    this.#pump();
-  }
-
-  #learn(metadata: KvMetadata, number: number): void {
-    this.#buckets.learn(metadata);
-    this.#throttle.keepOnly(bucketNames(metadata));
-    const leaders = new Set([...metadata.values()].flatMap((ofTable) => [...ofTable.values()]));
-    this.#ports.transport.retain(leaders);
-    for (const queue of this.#buckets.all()) {
-      // A request that began before the bucket was asked for says nothing of it.
-      const isDue = queue.awaiting === undefined || queue.awaiting <= number;
-      if (queue.bucket === UNPLACED && this.#buckets.isKnown(queue.table)) this.#place(queue);
-      else if (isDue && this.#buckets.leaderOf(queue) === undefined) this.#drop(queue);
-      else if (isDue) queue.awaiting = undefined;
-      this.#plan(queue);
-      this.#buckets.forget(queue);
-    }
-  }
-
-  /** Now it is known which buckets the table has. */
-  #place(unplaced: BucketQueue): void {
-    for (const record of unplaced.open(false)) {
-      let queue: BucketQueue;
-      try {
-        queue = this.#buckets.queueFor(unplaced.table, record.key, record.bucket);
-      } catch (error) {
-        this.#ledger.fail(record, error);
-        continue;
-      }
-      const wasHeld = record.place !== 'overflow';
-      unplaced.expel(record);
-      // What had room keeps it.
-      this.#add(record, queue, wasHeld || queue.hasRoom(record.bytes));
-    }
-    this.#crowded.delete(unplaced);
-  }
-
-  /** It is in no metadata. What is under way waits for its answer. */
-  #drop(queue: BucketQueue): void {
-    const { table, bucket } = queue;
-    const isTableKnown = this.#buckets.isKnown(table);
-    const reason = isTableKnown
-      ? `table ${table} has no bucket ${bucket}`
-      : `there is no table ${table}`;
-    for (const record of queue.open(false)) {
-      this.#ledger.fail(record, unknownBucket(record, reason));
-    }
-    queue.parts = [];
-    this.#crowded.delete(queue);
-    this.#throttle.forget(queue);
   }
 
   #finish(): void {
@@ -456,7 +328,7 @@ export class KvWriterCore {
       if (queue.flying !== undefined) queue.land(queue.flying);
       this.#throttle.forget(queue);
     }
-    this.#counts.inFlight = 0;
+    this.#sender.close();
     this.#buckets.clear();
     this.#crowded.clear();
     this.#throttle.keepOnly([]);
@@ -464,14 +336,5 @@ export class KvWriterCore {
     this.#ports.timer.disarm();
     this.#ports.transport.close();
     this.#resolveClosed();
-  }
-}
-
-function metadataOf(end: Exchange): KvMetadata | Error {
-  if (end.kind !== 'response') return end.error;
-  try {
-    return readMetadata(end.response);
-  } catch (error) {
-    return error as Error;
   }
 }

@@ -6,8 +6,13 @@ export type PutVerdict =
   | { readonly kind: 'taken'; readonly logEndOffset: number }
   /** Nothing was taken; the bucket is left alone for the longest window. */
   | { readonly kind: 'pressed'; readonly reason: string }
-  /** Again after a pause. `maybeTaken`: it may be in the log already. */
-  | { readonly kind: 'again'; readonly maybeTaken: boolean; readonly reason: string }
+  /** Again after a pause. `maybeTaken`: it may be in the log already; `isAway`: another server may lead the bucket by now. */
+  | {
+      readonly kind: 'again';
+      readonly maybeTaken: boolean;
+      readonly isAway: boolean;
+      readonly reason: string;
+    }
   /** Metadata may be old. */
   | { readonly kind: 'unknown-bucket'; readonly reason: string }
   /** Something in the batch is not to be taken, or all of it together. */
@@ -29,7 +34,8 @@ export interface PutAnswer {
 /** Reads the end of an attempt. Never throws: what cannot be understood is an answer that did not come. */
 export function readPutAnswer(end: Exchange, bucket: number, isFlush: boolean): PutAnswer {
   if (end.kind === 'lost') {
-    return answer({ kind: 'again', maybeTaken: true, reason: end.error.message }, end.error);
+    const { error } = end;
+    return answer({ kind: 'again', maybeTaken: true, isAway: true, reason: error.message }, error);
   }
   if (end.kind === 'refused') {
     const { message } = end.error;
@@ -63,7 +69,7 @@ function verdictOf(
       if (Number.isSafeInteger(logEndOffset) && (logEndOffset as number) > 0) {
         return { kind: 'taken', logEndOffset: logEndOffset as number };
       }
-      return { kind: 'again', maybeTaken: true, reason: 'an answer without its offset' };
+      return again(true, 'an answer without its offset');
     }
     case KV_CODES.UNKNOWN_TABLE:
     case KV_CODES.UNKNOWN_BUCKET:
@@ -73,11 +79,11 @@ function verdictOf(
       return { kind: 'unfit', code: code as 3 | 4, reason };
     case KV_CODES.LOG_FULL:
     case KV_CODES.SUPERSEDED:
-      return { kind: 'again', maybeTaken: false, reason };
+      return again(false, reason);
     case KV_CODES.CLOSING:
-      return { kind: 'again', maybeTaken: isFlush, reason };
+      return { kind: 'again', maybeTaken: isFlush, isAway: true, reason };
     case KV_CODES.TIMEOUT:
-      return { kind: 'again', maybeTaken: true, reason };
+      return again(true, reason);
     case KV_CODES.STORAGE_BACKPRESSURE:
       return { kind: 'pressed', reason };
     default:
@@ -95,7 +101,11 @@ function resultOf(response: unknown): Readonly<Record<string, unknown>> | undefi
 }
 
 function garbled(reason: string): PutAnswer {
-  return answer({ kind: 'again', maybeTaken: true, reason }, new Error(reason));
+  return answer(again(true, reason), new Error(reason));
+}
+
+function again(maybeTaken: boolean, reason: string): PutVerdict {
+  return { kind: 'again', maybeTaken, isAway: false, reason };
 }
 
 function answer(verdict: PutVerdict, cause: Error): PutAnswer {
