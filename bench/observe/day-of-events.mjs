@@ -33,7 +33,8 @@ export async function measure() {
   });
   chronicle.listeners.add('upgrade', () => undefined, false);
   const startedAt = new Date();
-  const state = () => chronicle.state({ runtimeId, backendId: null, startedAt, snapshot }, {});
+  const parts = { runtimeId, backendId: null, startedAt, snapshot, hottest: [] };
+  const state = () => chronicle.state(parts, {});
   let tick = () => undefined;
   const streams = new EventStreams(
     {
