@@ -160,7 +160,11 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
         threads: registry.attached().length,
         limits: throttled,
         directory: { used, capacity, overflow },
-        ringDrops: { busy: drops([RECORD.BUSY]), circuit: drops(CIRCUIT_RECORDS) },
+        ringDrops: {
+          busy: drops([RECORD.BUSY]),
+          circuit: drops(CIRCUIT_RECORDS),
+          pressure: drops([RECORD.PRESSURE_EASED]),
+        },
         rpcs: rpcs.all().map(({ id, name }) => rpcSnapshot(id, name, perRpc.get(name) ?? 0)),
         peerReads: {
           servedByPeer: sums.peers('SERVED_BY_PEER'),

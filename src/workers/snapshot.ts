@@ -200,7 +200,11 @@ export interface RuntimeSnapshot {
     readonly overflow: number;
   };
   /** Records that a full ring dropped, per kind. */
-  readonly ringDrops: { readonly busy: number; readonly circuit: number };
+  readonly ringDrops: {
+    readonly busy: number;
+    readonly circuit: number;
+    readonly pressure: number;
+  };
   readonly rpcs: readonly RpcSnapshot[];
   readonly peerReads: PeerReadsSnapshot;
   readonly throttle: ThrottleSnapshot;

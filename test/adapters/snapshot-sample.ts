@@ -45,7 +45,7 @@ export function snapshotSample(parts: Partial<RuntimeSnapshot> = {}): RuntimeSna
     threads: 1,
     limits: [],
     directory: { used: 0, capacity: 16_384, overflow: 0 },
-    ringDrops: { busy: 0, circuit: 0 },
+    ringDrops: { busy: 0, circuit: 0, pressure: 0 },
     rpcs: [rpcSample('commit_rowset')],
     peerReads: {
       servedByPeer: 0,

@@ -73,6 +73,7 @@ export const RUNTIME_METRICS: readonly MetricSpec[] = [
     read: ({ snapshot: { ringDrops } }) => [
       { labels: { kind: 'busy' }, value: ringDrops.busy },
       { labels: { kind: 'circuit' }, value: ringDrops.circuit },
+      { labels: { kind: 'pressure' }, value: ringDrops.pressure },
     ],
   },
   single(
