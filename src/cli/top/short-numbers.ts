@@ -5,8 +5,8 @@ export function shortNumber(value: number | undefined | null): string {
   if (value === undefined || value === null || !Number.isFinite(value)) return '-';
   const size = Math.abs(value);
   if (size >= 1e12) return value.toExponential(1);
-  for (const [unit, letter] of UNITS) {
-    if (size >= unit) return `${threeDigits(value / unit)}${letter}`;
+  for (const [from, unit, letter] of UNITS) {
+    if (size >= from) return `${threeDigits(value / unit)}${letter}`;
   }
   return Number.isInteger(value)
     ? String(value)
@@ -16,14 +16,17 @@ export function shortNumber(value: number | undefined | null): string {
 }
 
 const UNITS = [
-  [1e9, 'G'],
-  [1e6, 'M'],
-  [1e4, 'k'],
+  [1e9, 1e9, 'G'],
+  [1e6, 1e6, 'M'],
+  [1e4, 1e3, 'k'],
 ] as const;
 
 function threeDigits(value: number): string {
   const size = Math.abs(value);
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2).replace(/\.?0+$/, '');
+  return value
+    .toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
 }
 
 /** `250ms`, `4.2s`, `3m05s`, `2h03m`, `5d04h`. */
