@@ -129,7 +129,7 @@ describe('a writer and the real server', () => {
         await sleep(1);
       }
     })();
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const before = acknowledged;
       while (acknowledged < before + 400) await sleep(5);
       await server.end('SIGKILL');
@@ -262,6 +262,30 @@ describe('a writer and a server that answers', () => {
     expect(await put()).toEqual({ bucket: 0, logEndOffset: 1 });
   });
 
+  it('nothing, while another one leads the bucket by now, goes to that one in its turn', async () => {
+    const old = await script(() => 'hang');
+    const next = await script((request) => taken(request));
+    const first = await script((request) => taken(request));
+    first.leader = old.address;
+    const writer = await write(first.address, {
+      lingerMs: 0,
+      metadataRefreshMs: 50,
+      requestTimeoutMs: 500,
+      retry: { minRetryMs: 10, maxRetryMs: 20 },
+    });
+    const puts = [writer.put('t', 'a', 'v', { bucket: 0 })];
+    while (old.puts.length === 0) await sleep(5);
+    puts.push(writer.put('t', 'b', 'v', { bucket: 0 }));
+    first.leader = next.address;
+    await Promise.all(puts);
+    const keys = next.puts.flatMap(({ buckets }) =>
+      buckets[0]?.records.map(({ key }) => String(key)),
+    );
+    expect(keys).toEqual(['a', 'b']);
+    expect(old.puts.length).toBe(1);
+    expect(first.puts.length).toBe(0);
+  });
+
   it('nothing at all is given up at the delivery timeout', async () => {
     const { address } = await script(() => 'hang');
     const writer = await write(address, {
@@ -295,6 +319,19 @@ describe('a process with a writer', () => {
       `);
       expect({ stdout, stderr }).toEqual({ stdout: '1\n', stderr: '' });
     }
+  });
+
+  it('ends by itself when it is closed while a request hangs', async () => {
+    const { address } = await script(() => 'hang');
+    const { stdout } = await run(`
+      import { createKvWriter } from 'spillway/kv/client'
+      const writer = await createKvWriter({ target: '${address}', lingerMs: 0 })
+      writer.put('t', 'k', 'v').catch(({ code, outcome }) => console.log(code, outcome))
+      while (writer.stats().inFlight === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      await writer.close({ deadlineMs: 0 })
+      process.on('exit', () => console.log(process.getActiveResourcesInfo().filter((name) => /TCP|Timeout/.test(name)).join()))
+    `);
+    expect(stdout).toBe('ERR_SPILLWAY_KV_WRITER_CLOSED unknown\n\n');
   });
 
   it('ends by itself also when nobody was ever there', async () => {

@@ -17,6 +17,8 @@ export type KvStep =
 export interface ScriptedKv {
   readonly address: string;
   readonly puts: PutKvRequest[];
+  /** Whom it names as the leader of all buckets; itself at first. */
+  leader: string;
   stop(): Promise<void>;
 }
 
@@ -28,7 +30,6 @@ export async function startScriptedKv(
   const put = service['PutKv'] as ServiceDefinition[string];
   const server = new Server();
   const puts: PutKvRequest[] = [];
-  let address = '';
   const raw: ServiceDefinition = {
     ...service,
     PutKv: {
@@ -46,7 +47,7 @@ export async function startScriptedKv(
       else done(null, 'bytes' in step ? step.bytes : step.reply);
     },
     Describe: (_call: unknown, done: sendUnaryData<unknown>) => {
-      const buckets = [0, 1, 2, 3].map((bucket) => ({ bucket, leader: address }));
+      const buckets = [0, 1, 2, 3].map((bucket) => ({ bucket, leader: scripted.leader }));
       done(null, { tables: [{ name: 't', buckets }] });
     },
   });
@@ -56,16 +57,18 @@ export async function startScriptedKv(
       else reject(error);
     });
   });
-  address = `127.0.0.1:${port}`;
-  return {
+  const address = `127.0.0.1:${port}`;
+  const scripted: ScriptedKv = {
     address,
     puts,
+    leader: address,
     stop: () =>
       new Promise((resolve) => {
         server.forceShutdown();
         setImmediate(resolve);
       }),
   };
+  return scripted;
 }
 
 /** What a server answers that has taken the batch. */
