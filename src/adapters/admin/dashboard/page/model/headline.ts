@@ -72,7 +72,8 @@ function slowed(
     parts.push(`, since ${since} (${formats.duration(state.atMs - worst.sinceMs)})`);
   }
   const { known } = throttleStack(board.history, state.runtime?.level ?? 0);
-  const reason = known.find(({ changes }) =>
+  // Of the upgrade that slowed it first, as is `since`; those after it go on from there.
+  const reason = known.findLast(({ changes }) =>
     changes.some(({ rpc, table }) => rpc === worst.rpc && table === worst.table),
   )?.reason;
   if (reason !== undefined) parts.push(', because ', { name: reason });
