@@ -1,4 +1,4 @@
-import type { ChannelCredentials, Client, ServiceDefinition } from '@grpc/grpc-js';
+import type { ChannelCredentials, Client, ClientUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
 import type { Exchange, PutAttempt, WriterTransport } from '../actors/kv/writer/writer-ports.js';
 
 export type Grpc = typeof import('@grpc/grpc-js');
@@ -30,6 +30,7 @@ const PASSING: ReadonlySet<string> = new Set([
 export class KvTransport implements WriterTransport {
   readonly #options: KvTransportOptions;
   readonly #clients = new Map<string, Client>();
+  readonly #calls = new Set<ClientUnaryCall>();
   #leaders: ReadonlySet<string> = new Set();
   #describes = 0;
   #isClosed = false;
@@ -68,6 +69,8 @@ export class KvTransport implements WriterTransport {
 
   close(): void {
     this.#isClosed = true;
+    // A client that is closed lets its calls end, and its connection stay open for them.
+    for (const call of this.#calls) call.cancel();
     for (const client of this.#clients.values()) client.close();
     this.#clients.clear();
   }
@@ -87,19 +90,21 @@ export class KvTransport implements WriterTransport {
     const { service, grpc } = this.#options;
     const method = service[name] as ServiceDefinition[string];
     try {
-      this.#client(target).makeUnaryRequest(
+      const call = this.#client(target).makeUnaryRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
         request,
         { deadline: Date.now() + timeoutMs },
         (error, response) => {
+          this.#calls.delete(call);
           if (this.#isClosed) return;
           if (error === null) done({ kind: 'response', response });
           else if (PASSING.has(grpc.status[error.code] ?? '')) done({ kind: 'lost', error });
           else done({ kind: 'refused', error });
         },
       );
+      this.#calls.add(call);
     } catch (thrown) {
       // An address that is none, say: metadata may bring a better one.
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
