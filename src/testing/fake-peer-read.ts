@@ -17,6 +17,8 @@ export interface FakePeerReadOptions<T = unknown> {
   readonly connectRetries?: number;
   /** Without effect here. */
   readonly attemptTimeoutMs?: number;
+  /** Without effect here. */
+  readonly deadlineMs?: number;
   readonly rpc?: string;
   readonly table?: TableKey;
   readonly maxWaitMs?: number;

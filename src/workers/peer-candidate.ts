@@ -19,6 +19,7 @@ import type {
   PeerReadCallback,
   PlannedRead,
 } from './peer-read-options.js';
+import type { ReadDeadline } from './read-deadline.js';
 import type { ReadPatience } from './read-patience.js';
 import type { ThreadContext } from './thread-context.js';
 
@@ -29,6 +30,7 @@ export interface CandidateParts<T> {
   readonly line: CallLine | undefined;
   readonly plan: PlannedRead<T>;
   readonly patience: ReadPatience;
+  readonly deadline: ReadDeadline;
   readonly read: PeerReadCallback<T>;
   /** Told of each try when it has ended. */
   readonly onEnded: (attempt: PeerAttempt) => void;
@@ -83,7 +85,7 @@ interface Entered {
 }
 
 async function enter<T>(
-  { thread, stages, plan, patience }: CandidateParts<T>,
+  { thread, stages, plan, patience, deadline }: CandidateParts<T>,
   address: string,
   signal: AbortSignal | undefined,
 ): Promise<Entered | Asked<T>> {
@@ -92,7 +94,7 @@ async function enter<T>(
     signal?.throwIfAborted();
     const { rpc = '', table } = plan;
     const call = { rpc, table, address, weight: 1, signal };
-    const entering = admit(stages, call, patience.leftMs());
+    const entering = admit(stages, call, leftMs(thread, patience, deadline));
     taken = entering instanceof Promise ? await patience.during(entering) : entering;
     signal?.throwIfAborted();
     if (thread.closing() || thread.hasLeft) throw new RuntimeClosedError();
@@ -114,17 +116,18 @@ interface Try {
 }
 
 async function readOnce<T>(
-  { thread, line, plan, read }: CandidateParts<T>,
+  { thread, line, plan, read, deadline }: CandidateParts<T>,
   { address, attempt, signal }: Try,
   taken: Taken | undefined,
 ): Promise<{ readonly ended: EndedAttempt<T>; readonly unconnected: boolean }> {
   spendAll(taken);
   line?.goesOut();
   count(thread, 'ATTEMPTS');
+  deadline.begins();
   const { connectTimeoutMs, attemptTimeoutMs, classify } = plan;
   let unconnected = false;
   const times = { address, attempt, connectTimeoutMs, attemptTimeoutMs };
-  const bounds = createBounds(thread.nowNs(), times, (phase) => {
+  const bounds = createBounds(thread.nowNs(), times, deadline, (phase) => {
     line?.account.count('TIMEOUTS');
     if (phase === 'attempt') return;
     unconnected = true;
@@ -140,11 +143,17 @@ async function readOnce<T>(
     },
     connected: () => scope.rebound(bounds.connected),
   };
+  // Once the caller has gone nobody waits for a callback that does not listen.
+  const { signal: caller } = plan;
+  const unwatch = caller && thread.signals.watch(caller, () => scope.abandon(caller.reason));
   let outcome: Outcome<T>;
   try {
     outcome = { ok: true, value: await scope.run(() => read(address, context), bounds.connecting) };
   } catch (error) {
     outcome = { ok: false, error };
+    deadline.ended(error);
+  } finally {
+    unwatch?.();
   }
   const ended: EndedAttempt<T> = scope.left
     ? { outcome, verdict: signal?.aborted === true ? 'ignored' : 'failure', fault: undefined }
@@ -165,20 +174,29 @@ interface Times {
 
 type Phase = 'connect' | 'attempt';
 
-/** Until there is a connection, and from then on. Both count from `nowNs`. */
+/** Longest that the stages may still hold it. */
+function leftMs(thread: ThreadContext, patience: ReadPatience, deadline: ReadDeadline): number {
+  if (deadline.atNs === Number.POSITIVE_INFINITY) return patience.leftMs();
+  return Math.min(patience.leftMs(), deadline.leftMs(thread.nowNs()));
+}
+
+/** Until there is a connection, and from then on. Both count from `nowNs`; the deadline of the read bounds both. */
 function createBounds(
   nowNs: number,
   { address, attempt, connectTimeoutMs, attemptTimeoutMs }: Times,
+  deadline: ReadDeadline,
   onExceeded: (phase: Phase) => void,
 ): { readonly connecting: Bound; readonly connected: Bound } {
-  const bound = (timeoutMs: number, phase: Phase, didNot: string): Bound => ({
-    atNs: timeoutMs === 0 ? Number.POSITIVE_INFINITY : nowNs + timeoutMs * 1e6,
-    exceeded() {
+  const bound = (timeoutMs: number, phase: Phase, didNot: string): Bound => {
+    const timeoutNs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : nowNs + timeoutMs * 1e6;
+    const exceeded = (): unknown => {
+      if (deadline.atNs <= timeoutNs) return deadline.exceeded();
       onExceeded(phase);
       const message = `${address} ${didNot} within ${timeoutMs} ms`;
       return new AttemptTimeoutError(message, { attempt, timeoutMs, phase });
-    },
-  });
+    };
+    return { atNs: Math.min(timeoutNs, deadline.atNs), exceeded };
+  };
   const connecting = bound(connectTimeoutMs, 'connect', 'was not connected');
   const connected = bound(attemptTimeoutMs, 'attempt', 'did not answer');
   return { connecting: connecting.atNs < connected.atNs ? connecting : connected, connected };

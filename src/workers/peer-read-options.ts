@@ -12,7 +12,7 @@ import { checkMs, checkSignal } from './wait-options.js';
 export interface PeerReadOptions<T = unknown> {
   /** Addresses of the peers that may have it, the best first. */
   readonly candidates: readonly string[];
-  /** The caller's own abort: ends the read, candidates and fallback alike. */
+  /** The caller's own abort: ends the read at once, candidates and fallback alike, also one that does not listen to it. */
   readonly signal?: AbortSignal;
   /** Ask all candidates whose circuit is closed at once; the first good answer wins. Default: false, one after the other. */
   readonly race?: boolean;
@@ -28,6 +28,8 @@ export interface PeerReadOptions<T = unknown> {
   readonly connectRetries?: number;
   /** Longest that one try of a candidate may take, ms; 0: no bound. Default: `retry.attemptTimeoutMs`. */
   readonly attemptTimeoutMs?: number;
+  /** Longest that the read may take, waits, candidates and fallback included, ms; 0: no bound. Default: `retry.deadlineMs`. */
+  readonly deadlineMs?: number;
   /** RPC type whose limits each try takes. Default: none, the circuits alone. */
   readonly rpc?: string;
   /** With `rpc`: key that is slowed when the peers are busy. */
@@ -95,6 +97,7 @@ export interface PlannedRead<T> {
   readonly connectTimeoutMs: number;
   readonly connectRetries: number;
   readonly attemptTimeoutMs: number;
+  readonly deadlineMs: number;
   readonly rpc: string | undefined;
   readonly table: TableKey | undefined;
   readonly maxWaitMs: number;
@@ -111,6 +114,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof PeerReadOptions>([
   'connectTimeoutMs',
   'connectRetries',
   'attemptTimeoutMs',
+  'deadlineMs',
   'rpc',
   'table',
   'maxWaitMs',
@@ -152,6 +156,7 @@ export function planRead<T>(
     connectRetries: checkRetries(options.connectRetries) ?? settings.peers.connectRetries,
     attemptTimeoutMs:
       checkMs(attemptTimeoutMs, 'attemptTimeoutMs') ?? settings.retry.attemptTimeoutMs,
+    deadlineMs: checkMs(options.deadlineMs, 'deadlineMs') ?? settings.retry.deadlineMs,
     rpc,
     table,
     maxWaitMs: checkMs(maxWaitMs, 'maxWaitMs') ?? settings.maxWaitMs,

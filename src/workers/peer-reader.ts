@@ -6,6 +6,7 @@ import { RuntimeClosedError } from '../shared/errors.js';
 import { THREAD } from '../shared/layout.js';
 import { describeValue } from '../shared/quota.js';
 import type { AdmissionStage } from './admission.js';
+import { AttemptScope } from './attempt-scope.js';
 import type { CallLine } from './call-line.js';
 import type { Classifier } from './outcome.js';
 import { type Asked, askCandidate, type CandidateParts, count } from './peer-candidate.js';
@@ -18,6 +19,7 @@ import {
   type PlannedRead,
   planRead,
 } from './peer-read-options.js';
+import { ReadDeadline } from './read-deadline.js';
 import { ReadPatience } from './read-patience.js';
 import type { ThreadCircuits } from './thread-circuits.js';
 import type { ThreadContext } from './thread-context.js';
@@ -69,12 +71,17 @@ export class PeerReader {
     try {
       plan.signal?.throwIfAborted();
       const attempts: PeerAttempt[] = [];
+      const deadline = new ReadDeadline(
+        plan.deadlineMs,
+        plan.deadlineMs === 0 ? 0 : thread.nowNs(),
+      );
       const parts: CandidateParts<T> = {
         thread,
         stages: line === undefined ? [circuitStage] : stages,
         line,
         plan,
         patience: new ReadPatience(plan.maxWaitMs, () => thread.nowNs()),
+        deadline,
         read,
         onEnded: (attempt) => attempts.push(attempt),
       };
@@ -87,11 +94,38 @@ export class PeerReader {
         return { value: served.value, source, attempts: [...attempts], open: round.open };
       }
       plan.signal?.throwIfAborted();
-      const value = await fallback({ signal: plan.signal, attempts: [...attempts] });
+      if (plan.deadlineMs !== 0) deadline.check(thread.nowNs());
+      const value = await this.#fallback(fallback, plan, deadline, [...attempts]);
       count(thread, 'SERVED_BY_FALLBACK');
       return { value, source: { kind: 'fallback' }, attempts, open: round.open };
     } finally {
       thread.count(active, -1);
+    }
+  }
+
+  /** Left behind when its time is over or the caller has gone, whether it listens or not. */
+  async #fallback<T>(
+    fallback: FallbackCallback<T>,
+    { signal }: PlannedRead<T>,
+    deadline: ReadDeadline,
+    attempts: readonly PeerAttempt[],
+  ): Promise<T> {
+    const { thread } = this.#parts;
+    const isBounded = deadline.atNs !== Number.POSITIVE_INFINITY;
+    if (!isBounded && signal === undefined) return fallback({ signal, attempts });
+    const scope = new AttemptScope(thread, 1, signal, () => undefined);
+    const bound = { atNs: deadline.atNs, exceeded: () => deadline.exceeded() };
+    const context = {
+      attempts,
+      get signal() {
+        return isBounded ? scope.signal : signal;
+      },
+    };
+    const unwatch = signal && thread.signals.watch(signal, () => scope.abandon(signal.reason));
+    try {
+      return await scope.run(() => fallback(context), bound);
+    } finally {
+      unwatch?.();
     }
   }
 
@@ -151,7 +185,7 @@ class ReadRound<T> {
     signal: AbortSignal | undefined,
   ): Promise<Served<T> | undefined> {
     for (const { address, standing } of candidates) {
-      if (this.#stopped) return undefined;
+      if (this.#stopped || this.#isLate()) return undefined;
       const isProbe = standing === 'due';
       if (isProbe && this.#probed) {
         this.open.push(address);
@@ -190,6 +224,11 @@ class ReadRound<T> {
       unwatch?.();
       over.abort(new DOMException('another candidate was faster', 'AbortError'));
     }
+  }
+
+  #isLate(): boolean {
+    const { deadline, thread } = this.#parts;
+    return deadline.atNs !== Number.POSITIVE_INFINITY && thread.nowNs() >= deadline.atNs;
   }
 
   #note(address: string, asked: Asked<T>): void {

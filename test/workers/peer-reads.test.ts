@@ -470,7 +470,7 @@ describe('bad options', () => {
     await expect(one).rejects.toThrow(message);
   });
 
-  it.each(['connectTimeoutMs', 'connectRetries', 'attemptTimeoutMs', 'maxWaitMs'])(
+  it.each(['connectTimeoutMs', 'connectRetries', 'attemptTimeoutMs', 'deadlineMs', 'maxWaitMs'])(
     '%s that is no number of its range',
     async (field) => {
       for (const [, value] of BAD_NUMBERS) {
