@@ -2,10 +2,18 @@ import { availableParallelism } from 'node:os';
 import { postMessageToThread } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../dist/index.js';
+import {
+  type Grant as GrantOfSomebody,
+  type Terms,
+  tightestWindow,
+} from '../shared/grant-bound.js';
 import { controlThreadId } from './control-threads.js';
-import { type Grant, type Terms, tightestWindow } from './grant-bound.js';
 import { startThread, type ThreadSide } from './test-thread.js';
 import { pause } from './until.js';
+
+interface Grant extends GrantOfSomebody {
+  readonly thread: number;
+}
 
 const THREADS = 8;
 const CHANGES = 45;
