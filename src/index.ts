@@ -73,7 +73,7 @@ export type {
 export type { RpcLimiter } from './workers/rpc-limiter.js';
 export type { CloseOptions, Runtime } from './workers/runtime.js';
 export type { RuntimeEventName, RuntimeEvents, ThrottleChange } from './workers/runtime-events.js';
-export type { RuntimeHealth } from './workers/runtime-health.js';
+export type { RuntimeHealth, RuntimeStatus } from './workers/runtime-health.js';
 export type { RuntimeSnapshot } from './workers/snapshot.js';
 export type {
   RecordedEvent,

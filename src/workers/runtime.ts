@@ -24,7 +24,7 @@ import type { Gate } from './gate.js';
 import { HANDLE_VERSION, type RuntimeHandle } from './handle.js';
 import { RpcTable } from './rpc-table.js';
 import type { RuntimeEventName, RuntimeEvents } from './runtime-events.js';
-import type { RuntimeHealth } from './runtime-health.js';
+import type { RuntimeHealth, RuntimeStatus } from './runtime-health.js';
 import type { RuntimeSnapshot } from './snapshot.js';
 import { createSnapshotReader, type SnapshotReader } from './snapshot-reader.js';
 import { Chronicle } from './state/chronicle.js';
@@ -161,7 +161,11 @@ export class Runtime {
   }
 
   /** Whether decisions are made; what is in force stays so either way. */
-  get health(): RuntimeHealth {
+  health(): RuntimeHealth {
+    return { status: this.#status(), ...this.#snapshots.vitals() };
+  }
+
+  #status(): RuntimeStatus {
     if (this.#closing !== undefined) return 'closing';
     const controlThread = Atomics.load(this.#parts.arena.i32, HEADER.CONTROL_THREAD >>> 2);
     return controlThread === 0 ? 'no-control-thread' : 'ok';

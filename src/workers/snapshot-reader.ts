@@ -20,8 +20,12 @@ import type {
 import { ThreadRegistry } from './thread-registry.js';
 import { ThreadSums } from './thread-sums.js';
 
+export type Vitals = Pick<RuntimeSnapshot, 'atMs' | 'controlGeneration' | 'conservation'>;
+
 export interface SnapshotReader {
   read(): RuntimeSnapshot;
+  /** Of these, what takes no time whatever is tracked. */
+  vitals(): Vitals;
   /** Waits and attempts under way in all threads. */
   active(): number;
 }
@@ -141,6 +145,14 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
     active() {
       sums.look();
       return sums.active();
+    },
+    vitals() {
+      sums.look();
+      return {
+        atMs: clock.nowNs() / 1e6,
+        controlGeneration: word(HEADER.CONTROL_GENERATION),
+        conservation: conservation(),
+      };
     },
     read() {
       sums.look();

@@ -78,13 +78,13 @@ it('is not healthy while its control thread is dead, and is when there is anothe
     say(await health());
     const restarted = new Promise((resolve) => runtime.on('control-restart', resolve));
     // In the turn of its death, before there is time for a successor.
-    workers[0]?.once('exit', () => say(runtime.health));
+    workers[0]?.once('exit', () => say(runtime.health().status));
     await workers[0]?.terminate();
     await restarted;
     say(await health());
     clearInterval(alive);
     await runtime.close();
-    say(runtime.health);
+    say(runtime.health().status);
   });
   expect(ended).toMatchObject(BY_ITSELF);
   expect(ended.said).toEqual([[200, 'ok', 1], 'no-control-thread', [200, 'ok', 2], 'closing']);

@@ -77,17 +77,14 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRouteParts): vo
     return reply.type(contentType).send(text);
   });
   app.get('/healthz', { exposeHeadRoute: true }, async (_request, reply) => {
-    const { health } = source;
+    const { status, ...vitals } = source.health();
     const { backendId } = source.config();
-    const { atMs, controlGeneration, conservation } = source.snapshot();
     const body = {
-      status: health,
+      status,
       backendId: backendId === null ? null : String(backendId),
-      atMs,
-      controlGeneration,
-      conservation,
+      ...vitals,
     };
-    return sendJson(reply.code(health === 'ok' ? 200 : 503), JSON.stringify(body));
+    return sendJson(reply.code(status === 'ok' ? 200 : 503), JSON.stringify(body));
   });
   app.get('/state', { exposeHeadRoute: true }, async (_request, reply) =>
     sendJson(reply, JSON.stringify(state())),

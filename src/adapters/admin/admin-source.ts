@@ -7,7 +7,7 @@ import type { StateOptions } from '../../workers/state/state-reader.js';
 
 /** What the admin server needs of a runtime. */
 export interface AdminSource {
-  readonly health: RuntimeHealth;
+  health(): RuntimeHealth;
   readonly configVersion: number;
   config(): ResolvedConfig;
   updateConfig(

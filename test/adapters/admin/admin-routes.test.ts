@@ -88,12 +88,12 @@ describe('GET /healthz', () => {
     });
   });
 
-  it.each(['no-control-thread', 'closing'] as const)('says %s with 503', async (health) => {
-    source.health = health;
+  it.each(['no-control-thread', 'closing'] as const)('says %s with 503', async (status) => {
+    source.status = status;
     await serve();
     const answer = await get('/healthz');
     expect(answer.statusCode).toBe(503);
-    expect(answer.json()).toMatchObject({ status: health, backendId: null });
+    expect(answer.json()).toMatchObject({ status, backendId: null });
   });
 });
 

@@ -3,12 +3,12 @@ import { ConfigConflictError } from '../../../src/shared/errors.js';
 import { applyPatch } from '../../../src/workers/config/apply-patch.js';
 import type { RuntimeOptions } from '../../../src/workers/config/options.js';
 import { resolveConfig } from '../../../src/workers/config/resolve-config.js';
-import type { RuntimeHealth } from '../../../src/workers/runtime-health.js';
+import type { RuntimeStatus } from '../../../src/workers/runtime-health.js';
 import type { RecordedEvent, RuntimeState } from '../../../src/workers/state/runtime-state.js';
 import { snapshotSample } from '../snapshot-sample.js';
 
 export interface FakeSource extends AdminSource {
-  health: RuntimeHealth;
+  status: RuntimeStatus;
   /** What its state says beside its events. */
   shown: Partial<RuntimeState>;
   /** Who listens to its events. */
@@ -25,7 +25,7 @@ export function fakeSource(options: RuntimeOptions = { host: { rpcs: { a: {} } }
   let lastSeq = 0;
   let inForce = { version: 1, config: resolveConfig(options, 1) };
   const source: FakeSource = {
-    health: 'ok',
+    status: 'ok',
     shown: {},
     get listening() {
       return listeners.size;
@@ -41,6 +41,10 @@ export function fakeSource(options: RuntimeOptions = { host: { rpcs: { a: {} } }
       }
       inForce = { version: version + 1, config: applyPatch(config, patch, 1) };
       return { version: inForce.version };
+    },
+    health() {
+      const { atMs, controlGeneration, conservation } = source.snapshot();
+      return { status: source.status, atMs, controlGeneration, conservation };
     },
     snapshot: () => source.shown.runtime ?? snapshotSample(),
     state: ({ stores = {} } = {}) => ({
