@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -228,6 +231,41 @@ describe('the events of a runtime', () => {
     expect(() => runtime.on('upgarde' as never, () => {})).toThrow(
       /^name must be one of .*, got 'upgarde'$/,
     );
+  });
+});
+
+describe('who listens and throws', () => {
+  it('is an uncaught exception of the process, and harms neither the runtime nor the others', async () => {
+    const program = `
+      import { subscribe } from 'node:diagnostics_channel';
+      import { createRuntime } from './dist/index.js';
+      const fail = (what) => () => { throw new Error(what); };
+      process.on('uncaughtException', ({ message }) => console.log('uncaught:', message));
+      const log = { debug: fail('log'), info: fail('log'), warn: fail('log'), error: fail('log') };
+      const runtime = await createRuntime({ host: { rpcs: { read: {} } }, logger: log });
+      runtime.once('config', fail('listener'));
+      runtime.onRecorded(fail('record'));
+      subscribe('spillway:config', fail('channel'));
+      const told = new Promise((resolve) => runtime.on('config', resolve));
+      await runtime.updateConfig({ host: { qpsPerCore: 7 } });
+      console.log('version', (await told).version);
+      console.log(runtime.gate.tryAcquire('read'));
+      await new Promise((resolve) => setImmediate(resolve));
+      await runtime.close();
+      process.exit();
+    `;
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--unhandled-rejections=strict', '--input-type=module', '--eval', program],
+      { cwd: fileURLToPath(new URL('../..', import.meta.url)), timeout: 30_000 },
+    );
+    expect(stderr).toBe('');
+    const lines = stdout.split('\n');
+    expect(lines).toContain('version 2');
+    expect(lines).toContain('true');
+    for (const what of ['listener', 'record', 'channel'])
+      expect(lines).toContain(`uncaught: ${what}`);
+    expect(lines).not.toContain('uncaught: log');
   });
 });
 
