@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKvPrometheusMetrics } from '../../src/adapters/kv-prometheus.js';
+import { createKvWriterPrometheusMetrics } from '../../src/adapters/kv-writer-prometheus.js';
 import { KV_METRICS, KV_STALLS } from '../../src/adapters/prometheus/kv-metrics.js';
+import { KV_WRITER_METRICS } from '../../src/adapters/prometheus/kv-writer-metrics.js';
 import { METRICS } from '../../src/adapters/prometheus/metrics.js';
 import { createPrometheusMetrics } from '../../src/adapters/prometheus.js';
 import { snapshotSample } from '../adapters/snapshot-sample.js';
@@ -20,12 +22,14 @@ describe('docs/reference/metrics.md', () => {
     createPrometheusMetrics({ snapshot: () => snapshotSample() }, { register });
     const source = { stats: () => ({ tables: [], logBytes: 0 }), stalledMs: async () => ({}) };
     createKvPrometheusMetrics(source, { register });
+    createKvWriterPrometheusMetrics({ stats: () => ({}) as never }, { register });
   });
 
   it('has a line for every metric, with its type, labels and name in Doris, and no other', () => {
     const all = [
       ...METRICS.map((spec) => ({ ...spec, name: `spillway_${spec.name}` })),
       ...[...KV_METRICS, KV_STALLS].map((spec) => ({ ...spec, name: `spillway_kv_${spec.name}` })),
+      ...KV_WRITER_METRICS.map((spec) => ({ ...spec, name: `spillway_kv_writer_${spec.name}` })),
     ];
     expect(rows.map(({ name, type, labels, seed }) => ({ name, type, labels, seed }))).toEqual(
       all.map(({ name, type, labels, seed }) => ({

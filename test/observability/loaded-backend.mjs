@@ -3,7 +3,10 @@
 import { createServer } from 'node:http';
 import { Registry } from 'prom-client';
 import { openKvStore } from '../../dist/adapters/kv.js';
+import { createKvWriter } from '../../dist/adapters/kv-client.js';
 import { createKvPrometheusMetrics } from '../../dist/adapters/kv-prometheus.js';
+import { startKvServer } from '../../dist/adapters/kv-server.js';
+import { createKvWriterPrometheusMetrics } from '../../dist/adapters/kv-writer-prometheus.js';
 import { createPrometheusMetrics } from '../../dist/adapters/prometheus.js';
 import { BusyError, createRuntime } from '../../dist/index.js';
 
@@ -29,10 +32,13 @@ const runtime = await createRuntime({
 const { gate } = runtime;
 gate.breaker('unix:/run/"a"{b}\\c.sock').open();
 const store = await openKvStore({ dir, tables: { orders: 2 } });
+const kvServer = await startKvServer({ store });
+const writer = await createKvWriter({ target: `127.0.0.1:${kvServer.port}` });
 
 const register = new Registry();
 createPrometheusMetrics(runtime, { register });
 createKvPrometheusMetrics(store, { register });
+createKvWriterPrometheusMetrics(writer, { register });
 const server = createServer((_request, response) => {
   register.metrics().then(
     (text) => response.setHeader('content-type', register.contentType).end(text),
@@ -64,6 +70,7 @@ const load = setInterval(() => {
       async (address) => (address === 'peer:1' ? 'block' : fail()),
       () => 'from the store',
     ),
+    writer.put('orders', `written ${round}`, 'by a writer'),
     store.put('orders', round % 2, [{ key: Buffer.from(String(round)), value: Buffer.alloc(64) }]),
   );
   gate.pressure('orders/1').report(0.9);
@@ -81,6 +88,8 @@ process.stdin
     server.close();
     server.closeAllConnections();
     await runtime.close({ deadlineMs: 0 });
+    await writer.close({ deadlineMs: 0 });
+    await kvServer.close({ deadlineMs: 0 });
     await store.close();
   })
   .resume();
