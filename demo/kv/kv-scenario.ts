@@ -29,6 +29,8 @@ export interface KvScenario {
     readonly lingerMs: number;
     readonly maxThrottleMs: number;
     readonly deliveryTimeoutMs: number;
+    /** Of every put: what is acknowledged is in the store. */
+    readonly completion: 'log' | 'flush';
   };
   /** What a hot bucket's store holds before the load begins: it makes its compactions heavy. */
   readonly prefillBytes: number;
@@ -38,6 +40,8 @@ export interface KvScenario {
     readonly maxBackgroundJobs: number;
     readonly l0SlowdownTrigger: number;
     readonly maxPendingBytes: number;
+    /** Flushes at a time; one per core of a small machine. */
+    readonly flushThreads: number;
   };
 }
 
@@ -45,6 +49,9 @@ export interface KvScenario {
 export const engineTrigger = 20;
 
 const MB = 1e6;
+
+/** Of every put: what is acknowledged is in the store. */
+const completion: KvScenario['client']['completion'] = 'flush';
 
 export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
   const durationMs = (seconds * 1000) / 2;
@@ -59,22 +66,29 @@ export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
     durationMs,
     periodMs,
     floodMs: periodMs / 2,
-    hotBytesPerSecond: 14 * MB,
+    hotBytesPerSecond: 5 * MB,
     hotValueBytes: 4096,
     hotKeys: 2 ** 20,
     hotInFlight: 2560,
     calmEveryMs: 20,
     calmValueBytes: 100,
     calmKeys: 200,
-    client: { batchBytes: 256 * 1024, lingerMs: 1, maxThrottleMs: 200, deliveryTimeoutMs: 60_000 },
+    client: {
+      batchBytes: 64 * 1024,
+      lingerMs: 1,
+      maxThrottleMs: 200,
+      deliveryTimeoutMs: 60_000,
+      completion,
+    },
     // A store for a load of a second or two would take longer to fill than the load to run.
     prefillBytes: Math.min(100 * MB, durationMs * 20_000),
     server: {
-      writeBufferBytes: 1024 * 1024,
+      writeBufferBytes: 256 * 1024,
       maxWriteBuffers: 6,
       maxBackgroundJobs: 1,
       l0SlowdownTrigger: 8,
       maxPendingBytes: 16 * 1024 * 1024,
+      flushThreads: 2,
     },
   });
 }

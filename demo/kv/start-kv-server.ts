@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ownProcess } from '../process/owned-process.js';
 import type { KvScenario } from './kv-scenario.js';
 
 const entry = fileURLToPath(new URL('../../../dist/adapters/kv-server-main.js', import.meta.url));
+const preload = new URL('../process/end-with-parent.js', import.meta.url).href;
 
 /** A key-value server in a process of its own, over loopback. */
 export interface RunningKvServer {
@@ -36,12 +38,10 @@ export async function startKvServer({
   args,
 }: StartKvServer): Promise<RunningKvServer> {
   const startedMs = performance.now();
-  const given = ['--dir', dir, '--port', String(port), '--metrics-port', '0', ...args];
-  const child = spawn(process.execPath, [entry, ...given], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    // Ctrl-C reaches the whole process group; the parent decides when a server ends.
-    detached: true,
-  });
+  const child = spawnServer([
+    ...['--dir', dir, '--port', String(port), '--metrics-port', '0'],
+    ...args,
+  ]);
   const own = ownProcess(child, 'the key-value server');
   const said = new Map<string, string>();
   const ready = new Promise<void>((resolve) => {
@@ -78,15 +78,20 @@ export async function startKvServer({
   };
 }
 
+function spawnServer(args: readonly string[]): ChildProcess & { readonly stdout: Readable } {
+  return spawn(process.execPath, ['--import', preload, entry, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    // Ctrl-C reaches the whole process group; the parent decides when a server ends.
+    detached: true,
+  }) as ChildProcess & { readonly stdout: Readable };
+}
+
 /** Starts a server and ends it by SIGKILL after `afterMs`, whether it serves by then or not. */
 export async function killWhileStarting(
   { dir, args }: StartKvServer,
   afterMs: number,
 ): Promise<void> {
-  const child = spawn(process.execPath, [entry, '--dir', dir, '--port', '0', ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    detached: true,
-  });
+  const child = spawnServer(['--dir', dir, '--port', '0', ...args]);
   const own = ownProcess(child, 'the key-value server');
   await Promise.race([sleep(afterMs), own.exited]);
   own.kill();
@@ -104,6 +109,7 @@ export function serverArguments(scenario: KvScenario, ignoreStalls: boolean): st
     ...['--max-background-jobs', String(server.maxBackgroundJobs)],
     ...['--l0-slowdown-trigger', String(server.l0SlowdownTrigger)],
     ...['--max-pending-bytes', String(server.maxPendingBytes)],
+    ...['--flush-threads', String(server.flushThreads)],
     ...(ignoreStalls ? ['--ignore-stalls'] : []),
   ];
 }
