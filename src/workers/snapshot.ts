@@ -193,7 +193,7 @@ export interface RuntimeSnapshot {
   readonly threads: number;
   readonly limits: readonly LimitSnapshot[];
   readonly directory: {
-    /** Pairs with a cell. */
+    /** Pairs, and buckets with a pressure window, that have a cell. */
     readonly used: number;
     readonly capacity: number;
     /** Calls that went through uncounted because the directory was full. */
