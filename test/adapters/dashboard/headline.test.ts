@@ -46,10 +46,7 @@ it('names the worst table, its limit, since when and why', () => {
   const state = stateSample(125_000, {
     throttled,
     runtime: snapshotSample({ level: 2 }),
-    history: [
-      upgrade(1, 1000, 1),
-      upgrade(2, 4000, 2, { reason: '9 BUSY in 3000 ms' }),
-    ],
+    history: [upgrade(1, 1000, 1), upgrade(2, 4000, 2, { reason: '9 BUSY in 3000 ms' })],
   });
   expect(told(state)).toEqual([
     'bad',
