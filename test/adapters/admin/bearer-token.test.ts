@@ -25,6 +25,7 @@ describe('tokenCheck', () => {
     ['no token', 'Bearer '],
     ['the token alone', TOKEN],
     ['another scheme', `Basic ${TOKEN}`],
+    ['another scheme before it', `Basic Bearer ${TOKEN}`],
     ['a prefix', `Bearer ${TOKEN.slice(0, -1)}`],
     ['more', `Bearer ${TOKEN}!`],
     ['a space behind it', `Bearer ${TOKEN} `],

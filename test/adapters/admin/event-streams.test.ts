@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EventStreams } from '../../../src/adapters/admin/event-streams.js';
-import type { ThrottleRecord } from '../../../src/workers/state/runtime-state.js';
+import type { RecordedEvent, ThrottleRecord } from '../../../src/workers/state/runtime-state.js';
 import { type FakeSource, fakeSource } from './fake-source.js';
 import { fakeClient, framesOf, lastIdOf, recordsOf, statesOf } from './stream-client.js';
 
@@ -81,6 +81,24 @@ describe('a stream that is taken up again', () => {
     expect(seqs(client.text())).toEqual([2, 3, 4]);
     // Were it cut off after the state, it would come again for all of them.
     expect(framesOf(client.text()).map(({ id }) => id)).toEqual([undefined, '2', '3', '4']);
+  });
+
+  it('gets nothing twice, and nothing too late, of a source that tells late or not at all', () => {
+    let tell = (_event: RecordedEvent): void => undefined;
+    const late = {
+      ...source,
+      onRecorded: (listener: typeof tell) => {
+        tell = listener;
+        return () => undefined;
+      },
+    };
+    const client = fakeClient();
+    for (const version of [1, 2]) happen(version);
+    new EventStreams(late, BOUNDS, () => () => undefined).open(client, 0);
+    for (const version of [3, 4]) happen(version);
+    const [, second, , fourth] = source.recordedEvents(0);
+    for (const event of [second, fourth, fourth]) tell(event as RecordedEvent);
+    expect(seqs(client.text())).toEqual([1, 2, 3, 4]);
   });
 
   it('gets everything when its place is of an earlier life of the process', () => {
