@@ -6,18 +6,21 @@
 import { taken } from '../shared/booking.js';
 import { IllegalStateError, RuntimeClosedError } from '../shared/errors.js';
 import { type Kernel, TakeCode } from '../shared/kernel/port.js';
-import { CALL_STATS, HEADER, MARK, THREAD } from '../shared/layout.js';
+import { CALL_STATS, MARK, THREAD } from '../shared/layout.js';
 import { undoAt } from '../shared/limiter-words.js';
 import { checkWeight } from '../shared/quota.js';
 import { rpcMarks } from '../shared/rpc-names.js';
 import { impossible } from '../shared/token-bucket.js';
+import { blockForPermits } from './blocking-wait.js';
 import { checkKnown } from './known-options.js';
+import { mendCoarseClock } from './mend-coarse-clock.js';
 import { QueuedBucket } from './queued-bucket.js';
+import type { Grant } from './queued-limiter.js';
 import { SpotHold } from './spot-hold.js';
 import type { ThreadContext } from './thread-context.js';
 import type { WaitHistograms } from './wait-histograms.js';
 import { checkMaxWait, checkSignal } from './wait-options.js';
-import { type Grant, WaitQueue } from './wait-queue.js';
+import { WaitQueue } from './wait-queue.js';
 
 export interface AcquireOptions {
   /** Permits, an integer >= 1. Default 1. */
@@ -36,8 +39,6 @@ export interface Waited {
 const SYNC_OPTIONS: ReadonlySet<string> = new Set(['n', 'maxWaitMs']);
 const ACQUIRE_OPTIONS: ReadonlySet<string> = new Set([...SYNC_OPTIONS, 'signal']);
 const FREE: Grant = { booking: undefined, waitedNs: 0 };
-/** A coarse clock that is older stands still: whoever ticked it is gone. */
-const STALE_NS = 20e6;
 
 export class HostLimiter {
   readonly #kernel: Kernel;
@@ -114,7 +115,7 @@ export class HostLimiter {
     const since = this.#thread.nowNs();
     this.#underWay(1);
     try {
-      this.spend(this.#block(n, since, since + maxWaitMs * 1e6));
+      this.spend(blockForPermits(this.#thread, this.#limiter, n, since, since + maxWaitMs * 1e6));
     } finally {
       this.#underWay(-1);
     }
@@ -219,7 +220,7 @@ export class HostLimiter {
     if (this.#closed !== undefined) throw this.#closed;
     const now = this.#thread.nowNs();
     const code = this.#kernel.tryAcquire(this.#bucket, this.#stats, now, n);
-    if (this.readsCoarse()) this.#mendClock(now);
+    if (this.readsCoarse()) mendCoarseClock(this.#thread.arena, now);
     switch (code) {
       case TakeCode.GRANTED:
         return true;
@@ -245,56 +246,6 @@ export class HostLimiter {
     if (wait > 0) this.#waits.record('dryRun', wait);
     else if (wait < 0) this.#waits.record('dryRun', -wait - 1);
     return true;
-  }
-
-  /** A refusal, or a clock without a time, has made us read the precise clock: others may use it. */
-  #mendClock(now: number): void {
-    const coarse = this.#kernel.clock();
-    if (coarse === 0) return;
-    if (now - coarse > STALE_NS) this.#kernel.retireClock(coarse);
-    else this.#kernel.publishClock(now);
-    const { f64 } = this.#thread.arena;
-    if (now - coarse > (f64[HEADER.MAX_LAG >>> 3] as number))
-      f64[HEADER.MAX_LAG >>> 3] = now - coarse;
-  }
-
-  #block(n: number, since: number, deadline: number): Grant {
-    const { i32 } = this.#thread.arena;
-    let booked = this.#limiter.book(since, n, deadline - since);
-    for (let now = since; ; now = this.#thread.nowNs()) {
-      const change = Atomics.load(i32, HEADER.CHANGES >>> 2);
-      if (booked.kind === 'free') return FREE;
-      if (booked.kind === 'impossible') throw this.#limiter.impossible(n);
-      if (booked.kind === 'refused') throw this.#limiter.refusal(booked.waitNs / 1e6, 'wait');
-      const { booking } = booked;
-      if (this.#thread.closing()) {
-        this.#limiter.cancel(booking, now);
-        throw new RuntimeClosedError();
-      }
-      if (booking.epoch !== this.#limiter.epoch()) {
-        const revision = this.#limiter.revise(booking);
-        if (revision.kind === 'impossible') this.#limiter.cancel(booking, now);
-        else if (revision.kind !== 'booked') this.#limiter.forget(booking);
-        booked =
-          revision.kind === 'void'
-            ? this.#limiter.book(now, n, Math.max(deadline - now, 0))
-            : revision;
-        continue;
-      }
-      if (booking.atNs <= now) return { booking, waitedNs: now - since };
-      if (now > deadline) {
-        this.#limiter.cancel(booking, now);
-        throw this.#limiter.refusal((booking.atNs - now) / 1e6, 'wait');
-      }
-      this.#limiter.waits(1);
-      Atomics.wait(
-        i32,
-        HEADER.CHANGES >>> 2,
-        change,
-        (Math.min(booking.atNs, deadline) - now) / 1e6 + 0.01,
-      );
-      this.#limiter.waits(-1);
-    }
   }
 
   async #wait(pending: Promise<Grant>): Promise<Grant> {

@@ -2,7 +2,7 @@
 import type { AdmissionStage, Admitted } from './admission.js';
 import type { Hold } from './hold.js';
 import type { HostLimiter } from './host-limiter.js';
-import type { Grant } from './wait-queue.js';
+import type { Grant } from './queued-limiter.js';
 
 export class HostStage implements AdmissionStage {
   readonly name = 'host';

@@ -8,7 +8,7 @@
 import type { RateLimitExceededError } from '../shared/errors.js';
 import { Alarm } from './alarm.js';
 import { DeadlineHeap } from './deadline-heap.js';
-import type { QueueHost } from './wait-queue.js';
+import type { QueueHost } from './queued-limiter.js';
 
 /** The window that is waited for, and its accounts. */
 export interface QueuedWindow {

@@ -4,8 +4,8 @@ import { RateLimitExceededError } from '../shared/errors.js';
 import { MAX_DEBT_NS, STATS } from '../shared/kernel/port.js';
 import { bookingAt, bucketWords, type LimiterWords } from '../shared/limiter-words.js';
 import { impossible } from '../shared/token-bucket.js';
+import type { Booked, QueuedLimiter } from './queued-limiter.js';
 import type { ThreadContext } from './thread-context.js';
-import type { Booked, QueuedLimiter } from './wait-queue.js';
 
 export interface BucketOffsets {
   readonly bucket: number;

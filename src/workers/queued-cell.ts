@@ -3,8 +3,8 @@ import { type Booking, type Revision, revise } from '../shared/booking.js';
 import { RateLimitExceededError } from '../shared/errors.js';
 import { MAX_DEBT_NS, STATS } from '../shared/kernel/port.js';
 import { bookingAt, cellWords, type LimiterWords } from '../shared/limiter-words.js';
+import type { Booked, QueuedLimiter } from './queued-limiter.js';
 import type { ThreadContext } from './thread-context.js';
-import type { Booked, QueuedLimiter } from './wait-queue.js';
 
 export interface CellOffsets {
   readonly cell: number;

@@ -10,9 +10,10 @@ import { ThreadKeyCache } from '../shared/thread-key-cache.js';
 import type { AdmissionStage, Admitted } from './admission.js';
 import type { Hold } from './hold.js';
 import { QueuedCell } from './queued-cell.js';
+import type { Grant } from './queued-limiter.js';
 import type { Rpc, RpcTable } from './rpc-table.js';
 import type { ThreadContext } from './thread-context.js';
-import { type Grant, WaitQueue } from './wait-queue.js';
+import { WaitQueue } from './wait-queue.js';
 
 interface Line {
   /** With the cell: whose line it is. */

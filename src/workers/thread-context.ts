@@ -3,8 +3,8 @@ import type { Arena } from '../shared/arena.js';
 import { HEADER, type ThreadLayout } from '../shared/layout.js';
 import { readSettings, type Settings, settingsIndex } from '../shared/settings.js';
 import type { Clock } from './clock.js';
+import type { QueueHost } from './queued-limiter.js';
 import { createSignalHub, type SignalHub } from './signal-hub.js';
-import type { QueueHost } from './wait-queue.js';
 
 /** Real timers; a test gives virtual ones. */
 export interface Timers {

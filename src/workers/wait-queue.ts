@@ -9,71 +9,13 @@
  * - A booking is checked against the configuration in force before it is used.
  */
 import type { Booking, Revision } from '../shared/booking.js';
-import type { RateLimitExceededError } from '../shared/errors.js';
 import { DeadlineHeap } from './deadline-heap.js';
-import type { SignalHub } from './signal-hub.js';
-
-export type Booked =
-  | { readonly kind: 'booked'; readonly booking: Booking }
-  | { readonly kind: 'refused'; readonly waitNs: number }
-  | { readonly kind: 'free' }
-  | { readonly kind: 'impossible' };
-
-/** The limiter that is waited for, and the accounts of its permits. */
-export interface QueuedLimiter {
-  /** Changes with every configuration. */
-  epoch(): number;
-  book(nowNs: number, n: number, maxWaitNs: number): Booked;
-  revise(booking: Booking): Revision;
-  /** Gives a booking back where that is sound, else counts it as lost. */
-  cancel(booking: Booking, nowNs: number): void;
-  /** Gives a booking back where that is sound. @returns whether it did. */
-  undo(booking: Booking, nowNs: number): boolean;
-  /** Accounts for a booking whose plan is gone. */
-  forget(booking: Booking): void;
-  /** One waiter more, or one less. */
-  waits(change: 1 | -1): void;
-  /** Emission interval in ns, 0 where nothing is limited. */
-  intervalNs(): number;
-  /** The heaviest call that can ever be granted; Infinity where nothing is limited. */
-  maxWeight(): number;
-  /** The error for a wait that is too long, or a queue that is full. */
-  refusal(retryAfterMs: number, reason: 'wait' | 'full'): RateLimitExceededError;
-  /** The error for a weight that can never be granted. */
-  impossible(n: number): RangeError;
-}
-
-export interface QueueHost {
-  nowNs(): number;
-  /** Calls `fire` in `delayMs` or a little earlier or later; returns what cancels it. */
-  arm(delayMs: number, fire: () => void): () => void;
-  readonly signals: SignalHub;
-  /** Most waiters of one limiter in this thread. */
-  maxWaiters(): number;
-}
-
-export interface Grant {
-  /** What was taken, to be spent or cancelled; undefined where nothing was limited. */
-  readonly booking: Booking | undefined;
-  readonly waitedNs: number;
-}
+import type { Grant, QueuedLimiter, QueueHost } from './queued-limiter.js';
+import { type Waiter, WaiterLine } from './waiter-line.js';
 
 /** Bookings are made this far ahead: a timer is rounded up by as much as 1 ms, and may be 2 ms late. */
 const HORIZON_NS = 3e6;
 const LONGEST_TIMER_MS = 3_600_000;
-
-interface Waiter {
-  readonly n: number;
-  readonly sinceNs: number;
-  readonly deadlineNs: number;
-  readonly resolve: (grant: Grant) => void;
-  readonly reject: (reason: unknown) => void;
-  unwatch: (() => void) | undefined;
-  booking: Booking | undefined;
-  previous: Waiter | undefined;
-  next: Waiter | undefined;
-  done: boolean;
-}
 
 function canInherit(heir: Waiter, { n, atNs }: Booking): boolean {
   return heir.n === n && heir.sinceNs <= atNs;
@@ -83,11 +25,9 @@ export class WaitQueue {
   readonly #limiter: QueuedLimiter;
   readonly #host: QueueHost;
   readonly #deadlines = new DeadlineHeap<Waiter>();
-  #head: Waiter | undefined;
-  #tail: Waiter | undefined;
+  readonly #line = new WaiterLine();
   /** Last of the booked prefix. */
   #lastBooked: Waiter | undefined;
-  #size = 0;
   #waitingTokens = 0;
   #epoch: number;
   #pumping = false;
@@ -102,7 +42,7 @@ export class WaitQueue {
 
   /** Waiters now. */
   get size(): number {
-    return this.#size;
+    return this.#line.size;
   }
 
   /**
@@ -112,10 +52,10 @@ export class WaitQueue {
   acquire(n: number, maxWaitMs: number, signal: AbortSignal | undefined): Grant | Promise<Grant> {
     signal?.throwIfAborted();
     // A change that the queue has not been told of yet counts for us already.
-    if (this.#head !== undefined && this.#epoch !== this.#limiter.epoch()) this.pump();
+    if (this.#line.head !== undefined && this.#epoch !== this.#limiter.epoch()) this.pump();
     const now = this.#host.nowNs();
     const maxWaitNs = maxWaitMs * 1e6;
-    if (this.#head === undefined) {
+    if (this.#line.head === undefined) {
       this.#epoch = this.#limiter.epoch();
       const booked = this.#limiter.book(now, n, maxWaitNs);
       if (booked.kind === 'free') return { booking: undefined, waitedNs: 0 };
@@ -127,7 +67,8 @@ export class WaitQueue {
     if (n > this.#limiter.maxWeight()) throw this.#limiter.impossible(n);
     const waitNs = this.#estimateNs(now, n);
     if (waitNs > maxWaitNs) throw this.#limiter.refusal(waitNs / 1e6, 'wait');
-    if (this.#size >= this.#host.maxWaiters()) throw this.#limiter.refusal(waitNs / 1e6, 'full');
+    if (this.#line.size >= this.#host.maxWaiters())
+      throw this.#limiter.refusal(waitNs / 1e6, 'full');
     return this.#enqueue(n, now, maxWaitNs, signal, undefined);
   }
 
@@ -135,7 +76,7 @@ export class WaitQueue {
   pump(): void {
     const now = this.#host.nowNs();
     if (this.#epoch !== this.#limiter.epoch()) this.#revise(now);
-    for (let head = this.#head; head !== undefined; head = this.#head) {
+    for (let head = this.#line.head; head !== undefined; head = this.#line.head) {
       if (!this.#book(head, now)) continue;
       if (head.booking !== undefined && head.booking.atNs > now) break;
       this.#settle(head, now);
@@ -155,15 +96,15 @@ export class WaitQueue {
   rejectAll(reason: unknown): void {
     const now = this.#host.nowNs();
     // From the tail, so that each booking is the last one when it is given back.
-    while (this.#tail !== undefined) this.#drop(this.#tail, reason, now);
+    while (this.#line.tail !== undefined) this.#drop(this.#line.tail, reason, now);
     this.#arm(now);
   }
 
   /** Lets all waiters go: what limited them is no longer there. */
   releaseAll(): void {
     const now = this.#host.nowNs();
-    while (this.#head !== undefined) {
-      const head = this.#head;
+    while (this.#line.head !== undefined) {
+      const head = this.#line.head;
       if (head.booking !== undefined) this.#forget(head, head.booking);
       this.#settle(head, now);
     }
@@ -175,7 +116,7 @@ export class WaitQueue {
    * not stay that long either.
    */
   #pumpSoon(): void {
-    if (this.#pumping || this.#head === undefined) return;
+    if (this.#pumping || this.#line.head === undefined) return;
     this.#pumping = true;
     queueMicrotask(() => {
       this.#pumping = false;
@@ -199,14 +140,11 @@ export class WaitQueue {
         reject,
         unwatch: undefined,
         booking,
-        previous: this.#tail,
+        previous: undefined,
         next: undefined,
         done: false,
       };
-      if (this.#tail === undefined) this.#head = waiter;
-      else this.#tail.next = waiter;
-      this.#tail = waiter;
-      this.#size += 1;
+      this.#line.append(waiter);
       this.#limiter.waits(1);
       if (booking === undefined) this.#waitingTokens += n;
       else this.#lastBooked = waiter;
@@ -254,7 +192,7 @@ export class WaitQueue {
     this.#epoch = this.#limiter.epoch();
     const most = this.#limiter.maxWeight();
     let voided = false;
-    for (let at = this.#head; at !== undefined; at = at.next) {
+    for (let at = this.#line.head; at !== undefined; at = at.next) {
       const { booking } = at;
       if (at.n > most) {
         this.#drop(at, this.#limiter.impossible(at.n), now);
@@ -338,17 +276,13 @@ export class WaitQueue {
     waiter.done = true;
     waiter.unwatch?.();
     if (this.#lastBooked === waiter) this.#lastBooked = waiter.previous;
-    if (waiter.previous === undefined) this.#head = waiter.next;
-    else waiter.previous.next = waiter.next;
-    if (waiter.next === undefined) this.#tail = waiter.previous;
-    else waiter.next.previous = waiter.previous;
-    this.#size -= 1;
+    this.#line.remove(waiter);
     this.#limiter.waits(-1);
     this.#deadlines.withdrawn();
   }
 
   #arm(now: number): void {
-    const head = this.#head;
+    const head = this.#line.head;
     const dueNs =
       head === undefined
         ? Number.POSITIVE_INFINITY

@@ -4,7 +4,8 @@ import { STATS } from '../../src/shared/kernel/port.js';
 import { CALL_STATS } from '../../src/shared/layout.js';
 import { intervalNs } from '../../src/shared/quota.js';
 import { QueuedBucket } from '../../src/workers/queued-bucket.js';
-import { type Grant, WaitQueue } from '../../src/workers/wait-queue.js';
+import type { Grant } from '../../src/workers/queued-limiter.js';
+import { WaitQueue } from '../../src/workers/wait-queue.js';
 import { type Granted, type TermsSince, worstExcess } from '../shared/grant-bound.js';
 import { type VirtualClock, virtualThread, type Watched, watched } from './virtual-thread.js';
 

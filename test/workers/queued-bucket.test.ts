@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Arena } from '../../src/shared/arena.js';
-import type { Booked } from '../../src/workers/wait-queue.js';
+import type { Booked } from '../../src/workers/queued-limiter.js';
 import { bothKernels } from '../shared/both-kernels.js';
 import { BucketLine } from './bucket-line.js';
 import { setSettings, VirtualClock } from './virtual-thread.js';

@@ -5,7 +5,8 @@ import { STATS } from '../../src/shared/kernel/port.js';
 import { CALL_STATS } from '../../src/shared/layout.js';
 import { intervalNs } from '../../src/shared/quota.js';
 import { QueuedCell } from '../../src/workers/queued-cell.js';
-import { type Grant, WaitQueue } from '../../src/workers/wait-queue.js';
+import type { Grant } from '../../src/workers/queued-limiter.js';
+import { WaitQueue } from '../../src/workers/wait-queue.js';
 import { bothKernels, counter, strictPlace } from '../shared/both-kernels.js';
 import {
   setSettings,

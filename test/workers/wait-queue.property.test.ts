@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CALL_STATS } from '../../src/shared/layout.js';
-import type { Grant } from '../../src/workers/wait-queue.js';
+import type { Grant } from '../../src/workers/queued-limiter.js';
 import { bothKernels, counter } from '../shared/both-kernels.js';
 import { BucketLine } from './bucket-line.js';
 import { setSettings, settled, VirtualClock, type Watched } from './virtual-thread.js';
