@@ -9,7 +9,7 @@ import { spread } from './harness/statistics.mjs';
 
 /**
  * @typedef {import('./harness/sampling.mjs').Sample & {
- *   off: number[], on: number[], ratios: number[],
+ *   off: number[], on: number[], ratios: number[], lookMs: number[], core: number[],
  *   bytesOff: number, bytesOn: number, messagesOff: number, messagesOn: number,
  * }} Observed
  */
@@ -52,15 +52,21 @@ const rows = ROWS.map(({ name, about }) => {
     offNs: all(({ off }) => off),
     onNs: all(({ on }) => on),
     ratio: all(({ ratios }) => ratios),
+    lookMs: all(({ lookMs }) => lookMs),
+    core: all(({ core }) => core),
     extraBytes: all(({ bytesOff, bytesOn }) => Math.round(bytesOn - bytesOff)),
     bytes: all(({ bytesOff }) => bytesOff),
     extraMessages: all(({ messagesOff, messagesOn }) => messagesOn - messagesOff),
   };
 });
-for (const { name, about, offNs, onNs, ratio, bytes, extraBytes, extraMessages } of rows) {
+for (const row of rows) {
+  const { name, about, offNs, onNs, ratio, lookMs, core, bytes, extraBytes, extraMessages } = row;
   console.log(`${name}: ${about}`);
   console.log(
     `  ns of the thread per call: without ${range(offNs)}, with ${range(onNs)}, ratio ${range(ratio)}`,
+  );
+  console.log(
+    `  looking takes ${range(lookMs)} ms of it a second; it had ${range(core)} of a core`,
   );
   console.log(
     `  bytes/call ${range(bytes)}, more ${range(extraBytes)}; more messages ${range(extraMessages)}`,
