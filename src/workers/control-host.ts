@@ -238,6 +238,7 @@ export class ControlHost {
     if (!this.#registry.free({ index, claim })) return;
     this.#keeper.sweep();
     this.#upkeep.nudge();
+    this.#windows.threadEnded();
     // It may have shortened a window without saying so.
     this.#changed();
     this.#addresses.sweep();

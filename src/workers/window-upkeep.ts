@@ -29,6 +29,8 @@ export class WindowUpkeep {
   /** Count of shortened windows that the threads have been told of. */
   #eased: number;
   #telling: NodeJS.Immediate | undefined;
+  /** Pressure epoch of a sweep that has left no bucket: until it grows there is none. */
+  #emptyAt = Number.NaN;
 
   constructor(parts: WindowUpkeepParts) {
     const { arena, directory, keeper } = parts;
@@ -45,7 +47,12 @@ export class WindowUpkeep {
   /** To be called now and then: finds what a full ring has dropped, and gives back what nobody needs. */
   look(): void {
     if (this.#count() !== this.#eased) this.#tellSoon();
-    if (this.#windows.sweep(this.#parts.clock.nowNs()) > 0) this.#parts.onRemoved();
+    this.#sweep();
+  }
+
+  /** A thread has ended: it may have left a bucket that it did not announce. */
+  threadEnded(): void {
+    this.#emptyAt = Number.NaN;
   }
 
   /** Windows in force end `maxThrottleMs` from now at the latest. The threads are told by who changes the configuration. */
@@ -55,6 +62,15 @@ export class WindowUpkeep {
 
   close(): void {
     clearImmediate(this.#telling);
+  }
+
+  #sweep(): void {
+    const { arena, clock, onRemoved } = this.#parts;
+    const epoch = Atomics.load(arena.i32, HEADER.PRESSURE_EPOCH >>> 2);
+    if (epoch === this.#emptyAt) return;
+    const { removed, kept } = this.#windows.sweep(clock.nowNs());
+    if (kept === 0) this.#emptyAt = epoch;
+    if (removed > 0) onRemoved();
   }
 
   /** Once for all that come in one turn. */

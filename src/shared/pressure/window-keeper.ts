@@ -23,15 +23,16 @@ export class WindowKeeper {
     this.#cells = new WindowCells(buffer, atomics);
   }
 
-  /** Removes the buckets without an open window; returns how many. */
-  sweep(nowNs: number): number {
+  /** Removes the buckets without an open window. */
+  sweep(nowNs: number): { readonly removed: number; readonly kept: number } {
     const isOpen = (index: number): boolean => {
       const window = unpackWindow(this.#cells.word(this.#directory.cellAt(index)));
       return window !== undefined && window.endNs > nowNs;
     };
     let removed = 0;
-    for (const index of this.#buckets()) if (this.#keeper.remove(index, isOpen)) removed += 1;
-    return removed;
+    const buckets = this.#buckets();
+    for (const index of buckets) if (this.#keeper.remove(index, isOpen)) removed += 1;
+    return { removed, kept: buckets.length - removed };
   }
 
   /** No window in force ends later than `maxMs` from now. Threads that wait are to be told. */

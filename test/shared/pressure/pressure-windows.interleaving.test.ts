@@ -47,7 +47,7 @@ class Shared {
     const { buffer } = this;
     const directory = this.directory(atomics);
     const keeper = new DirectoryKeeper(buffer, BASE, CELLS, NEVER_PASSES, atomics);
-    return new WindowKeeper({ buffer, directory, keeper }, atomics).sweep(nowMs * MS);
+    return new WindowKeeper({ buffer, directory, keeper }, atomics).sweep(nowMs * MS).removed;
   }
 
   /** The words of the windows, the epoch, the flag, and what says whether a cell is alive. */

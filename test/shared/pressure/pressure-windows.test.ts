@@ -109,12 +109,12 @@ describe('pressure windows in the arena', () => {
     const [one, other] = [thread(), thread()];
     for (let i = 0; i < 10_000; i += 1) one.signal(`bucket-${i}`, i % 2 === 0 ? 0.5 : 1, 0);
     expect(directory.use()).toMatchObject({ used: 10_000, overflow: 0 });
-    expect(keeper.sweep(749 * MS)).toBe(0);
-    expect(keeper.sweep(750 * MS)).toBe(5000);
+    expect(keeper.sweep(749 * MS).removed).toBe(0);
+    expect(keeper.sweep(750 * MS).removed).toBe(5000);
     expect(one.remainingMs('bucket-0', 750)).toBe(0);
     expect(other.remainingMs('bucket-1', 750)).toBe(2250);
     for (let i = 1; i < 10_000; i += 2) other.signal(`bucket-${i}`, 0, 800);
-    expect(keeper.sweep(800 * MS)).toBe(5000);
+    expect(keeper.sweep(800 * MS).removed).toBe(5000);
     settle();
     expect(directory.use().used).toBe(0);
     one.signal('bucket-1', 1, 900);
@@ -125,7 +125,7 @@ describe('pressure windows in the arena', () => {
     const { directory, keeper } = create();
     directory.findOrInsert(0, 'table');
     directory.findOrInsert(BUCKET_SPACE - 1, 'other');
-    expect(keeper.sweep(1e12)).toBe(0);
+    expect(keeper.sweep(1e12).removed).toBe(0);
     expect(directory.use().used).toBe(2);
   });
 
