@@ -13,8 +13,8 @@ import { arenaOf, ControlThreads, controlThreadId } from './control-threads.js';
 import { startThread } from './test-thread.js';
 import { pause, until } from './until.js';
 
-/** The control thread is back within this time of the owner's loop turning. */
-const BACK_WITHIN_MS = 1000;
+/** The shortest timer that there is. */
+const NEXT_TURN_MS = 1;
 
 let controls: ControlThreads;
 let runtime: Runtime;
@@ -163,7 +163,7 @@ describe('while there is no control thread', () => {
 });
 
 describe('a control thread that is killed', () => {
-  it('is back within a second of the turn of the owner that learns of it', async () => {
+  it('is started again in the turn after the one in which the owner learns of its end', async () => {
     await start();
     const restarts: RuntimeEvents['control-restart'][] = [];
     runtime.on('control-restart', (event) => restarts.push(event));
@@ -171,21 +171,16 @@ describe('a control thread that is killed', () => {
     await until('it is not young any more', () => runtime.snapshot().atMs > 1500);
     for (let kill = 1; kill <= 2; kill++) {
       const victim = controls.of(runtime)!;
-      const gone = new Promise<number>((resolve) =>
-        victim.once('exit', () => resolve(performance.now())),
+      // Its successor takes as long as this machine does to start a thread; what is ours is that nothing is waited for.
+      // Timers of one length end in the order in which they began, and the owner has learnt of the end before.
+      const turn = new Promise((resolve) =>
+        victim.once('exit', () => setTimeout(resolve, NEXT_TURN_MS)),
       );
       void victim.terminate();
-      const from = await gone;
-      // Not the machine, but how long it takes a turn of this loop, is taken out of account.
-      let turn = performance.now();
-      let stalled = 0;
-      await until('it is back', () => {
-        const now = performance.now();
-        stalled += Math.max(now - turn - 25, 0);
-        turn = now;
-        return restarts.length === kill;
-      });
-      expect(performance.now() - from - stalled).toBeLessThan(BACK_WITHIN_MS);
+      await turn;
+      // The second one may die young: then its successor is not hurried.
+      if (kill === 1) expect(controls.newest()).not.toBe(victim);
+      await until('it is back', () => restarts.length === kill);
     }
     expect(restarts.map(({ generation, restarts: count }) => [generation, count])).toEqual([
       [2, 1],
