@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { labelValue } from '../../src/adapters/prometheus/label-value.js';
 import { pause } from '../threads/until.js';
 import { dashboard, dashboardQueries, substitute } from './dashboard-queries.js';
+import { promtool } from './promtool.js';
 import { type RealPrometheus, startPrometheus } from './real-prometheus.js';
 
 const RULES = fileURLToPath(
@@ -34,6 +35,7 @@ const LONG_SHOWN = /^x{112}~[0-9a-f]{32}$/;
 let dir: string;
 let backend: ChildProcess;
 let prometheus: RealPrometheus;
+let target: string;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'spillway-prometheus-'));
@@ -50,7 +52,8 @@ beforeAll(async () => {
     once(backend.stdout as NodeJS.ReadableStream, 'data').then(([text]) => Number(String(text))),
     once(backend, 'exit').then(([code]) => Promise.reject(new Error(`it ended with ${code}`))),
   ]);
-  prometheus = await startPrometheus({ dir, target: `127.0.0.1:${port}`, rules: RULES });
+  target = `127.0.0.1:${port}`;
+  prometheus = await startPrometheus({ dir, target, rules: RULES });
 }, 60_000);
 
 afterAll(async () => {
@@ -175,6 +178,13 @@ describe('a real Prometheus', { timeout: PATIENCE_MS * 2 }, () => {
       return states.some(({ metric }) => metric['address'] === address) ? [] : [address];
     };
     expect(await waitFor(closed)).toEqual([]);
+  });
+
+  it('has nothing to say about the form of a scrape', async () => {
+    const scrape = await (await fetch(`http://${target}/metrics`)).text();
+    for (const name of ['spillway_build_info', 'spillway_kv_log_bytes', 'spillway_kv_writer_given'])
+      expect(scrape).toContain(`\n# HELP ${name}`);
+    expect(promtool(['check', 'metrics'], scrape)).toEqual({ code: 0, output: '' });
   });
 
   it('scrapes without a fault', async () => {
