@@ -41,6 +41,15 @@ const SETTINGS = {
   client_min_messages: 'notice',
 };
 
+/** The databases that others are made from, a third of the directory: nobody makes any here. Not in a transaction. */
+const DROP_SPARES = `
+  SET default_transaction_read_only = off;
+  UPDATE pg_database SET datistemplate = false;
+  DROP DATABASE template0;
+  DROP DATABASE template1;
+  RESET default_transaction_read_only;
+  CHECKPOINT`;
+
 async function start({ template, wantsTemplate, maxMemoryBytes }: EngineSeed): Promise<void> {
   const { PGlite } = await import('@electric-sql/pglite');
   boundMemory(maxMemoryBytes);
@@ -49,7 +58,10 @@ async function start({ template, wantsTemplate, maxMemoryBytes }: EngineSeed): P
       ...PGlite.defaultStartParams,
       ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
-    ...(template === undefined ? {} : { loadDataDir: template }),
+    // A log of 1 MB instead of 16: less to make, and less to copy for each engine.
+    ...(template === undefined
+      ? { initDbStartParams: ['--wal-segsize=1'] }
+      : { loadDataDir: template }),
   });
   const write = { begin: 'BEGIN READ WRITE', commit: 'COMMIT' };
   if (template === undefined) {
@@ -58,7 +70,7 @@ async function start({ template, wantsTemplate, maxMemoryBytes }: EngineSeed): P
     pg.Module.FS.mkdir(`${PGlite.paths.PGDATA}/${ROWS_DIRECTORY}`);
     for (const table of tables) writeRows(pg, PGlite.paths.PGDATA, rowsFile(table), '[]');
     if (wantsTemplate) {
-      await pg.exec('CHECKPOINT');
+      for (const sql of DROP_SPARES.split(';')) await pg.exec(sql);
       report({ kind: 'template', template: await pg.dumpDataDir('none') });
     }
   }
