@@ -1,4 +1,11 @@
-import { context, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  context,
+  diag,
+  INVALID_SPAN_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   AlwaysOffSampler,
@@ -197,6 +204,30 @@ describe('a traced gate', () => {
     expect(only('spillway.call free').attributes).toMatchObject({ 'spillway.verdict': 'failure' });
   });
 
+  it('ends every span once, also of attempts that settle after their call', async () => {
+    const complaints: unknown[] = [];
+    const complain = (...about: unknown[]) => void complaints.push(about);
+    const logger = { error: complain, warn: complain, info: complain, debug: complain };
+    diag.setLogger({ ...logger, verbose: complain }, { suppressOverrideMessage: true });
+    const gate = traced();
+    const settle: { late: () => void }[] = [];
+    const call = (attempt: () => Promise<unknown>) =>
+      ended(gates, gate.call({ rpc: 'free', attemptTimeoutMs: 50 }, attempt));
+    const fulfilled = call(() => new Promise((late) => settle.push({ late: () => late(1) })));
+    await expect(fulfilled).rejects.toThrow('was left behind');
+    const failed = call(
+      () => new Promise((_, fail) => settle.push({ late: () => fail(new Error('late')) })),
+    );
+    await expect(failed).rejects.toThrow('was left behind');
+    for (const { late } of settle) late();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(settle).toHaveLength(2);
+    expect(spans('spillway.attempt')).toHaveLength(2);
+    expect(spans('spillway.attempt').flatMap(({ events }) => events)).toEqual([]);
+    expect(complaints).toEqual([]);
+    diag.disable();
+  });
+
   it('explains nothing of a call that is not sampled, and keeps its context', async () => {
     const off = new BasicTracerProvider({ sampler: new AlwaysOffSampler() });
     const asked: unknown[] = [];
@@ -214,6 +245,42 @@ describe('a traced gate', () => {
     expect(seen).toBe(false);
     expect(asked).toEqual([options]);
     expect(asked[0]).toBe(options);
+  });
+
+  it('ends the span of a call that is not sampled, however the call ends', async () => {
+    let [started, over] = [0, 0];
+    const tracer = {
+      startSpan: () => {
+        started += 1;
+        return Object.assign(trace.wrapSpanContext(INVALID_SPAN_CONTEXT), { end: () => over++ });
+      },
+      startActiveSpan: () => undefined,
+    };
+    const gate = traceGate(gates.gate(), { tracer: tracer as never });
+    await gate.call({ rpc: 'free' }, () => 1);
+    await expect(gate.call({ rpc: 'none' }, () => 1)).rejects.toThrow(/^rpc must be one of /);
+    expect([started, over]).toEqual([2, 2]);
+  });
+
+  it('rejects, as the gate does, what cannot be told in a span', async () => {
+    const hostile = {
+      get rpc(): string {
+        throw new Error('no rpc');
+      },
+    };
+    const nothing: unknown = Object.create(null);
+    for (const options of [{ rpc: 'free', table: nothing }, { rpc: nothing }, hostile]) {
+      const reason = (gate: TracedGate): Promise<unknown> =>
+        gate
+          .call(options as never, () => 1)
+          .then(
+            () => 'let through',
+            (error: unknown) => String(error),
+          );
+      const told = await reason(traced());
+      expect(told).toMatch(/Error: /);
+      expect(told).toBe(await reason(gates.gate()));
+    }
   });
 
   it('keeps long keys short', async () => {

@@ -1,6 +1,7 @@
 /** What a span of a call says, from its options and its explanation. Pure. */
 import type { Attributes } from '@opentelemetry/api';
 import type { AttemptExplanation, Explanation } from '../../shared/explanation.js';
+import { describeValue } from '../../shared/quota.js';
 import type { CallOptions } from '../../workers/call-options.js';
 
 /** A key may be as long as its caller likes, and goes with every span. */
@@ -63,6 +64,9 @@ function stageAttributes(attempts: readonly AttemptExplanation[]): Attributes {
   return waited;
 }
 
+/** What the gate refuses may be anything. */
 function text(value: unknown): string {
-  return String(value).slice(0, MAX_TEXT);
+  const isPlain =
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint';
+  return (isPlain ? String(value) : describeValue(value)).slice(0, MAX_TEXT);
 }

@@ -30,7 +30,11 @@ export function traceGate(gate: TracedGate, options: TraceOptions = {}): TracedG
   const { tracer = api.trace.getTracer('spillway', packageVersion()) } = options;
   if (typeof tracer?.startSpan !== 'function')
     throw new TypeError(`tracer must be a tracer, got ${describeValue(tracer)}`);
-  const call = <T>(callOptions: CallOptions<T>, attempt: Attempt<T>): Promise<T | Explained<T>> => {
+  // Rejects with what a getter of the options throws, as the gate does.
+  const call = async <T>(
+    callOptions: CallOptions<T>,
+    attempt: Attempt<T>,
+  ): Promise<T | Explained<T>> => {
     // The gate says what is wrong.
     if (typeof callOptions !== 'object' || callOptions === null || typeof attempt !== 'function')
       return gate.call(callOptions, attempt);
@@ -61,8 +65,13 @@ class CallTrace {
     attempt: Attempt<T>,
   ): Promise<T | Explained<T>> {
     const { context } = this.#api;
-    if (!this.#span.isRecording())
-      return await context.with(this.#context, () => gate.call(options, attempt));
+    if (!this.#span.isRecording()) {
+      try {
+        return await context.with(this.#context, () => gate.call(options, attempt));
+      } finally {
+        this.#span.end();
+      }
+    }
     // What is no boolean is refused by the gate.
     const explain = options.explain === false || options.explain === undefined;
     const explained = { ...options, ...(explain && { explain: true }) } as CallOptions<T> & {
@@ -79,6 +88,8 @@ class CallTrace {
       throw error;
     } finally {
       for (const left of this.#open) left.setAttribute('spillway.left_behind', true).end();
+      // Whoever settles now comes too late: its span has ended.
+      this.#open.clear();
       this.#span.end();
     }
   }
