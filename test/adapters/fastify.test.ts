@@ -139,6 +139,11 @@ describe('the fastify plugin', () => {
 
   it.each([
     [{ hardLimit: 0 }, /^hardLimit must be above 0/],
+    [{ hardLimit: '5' }, /^hardLimit must be a number, got '5'/],
+    [{ hardLimit: null }, /^hardLimit must be a number, got null/],
+    [{ retryAfterMs: '7' }, /^retryAfterMs must be a number, got '7'/],
+    [{ retryAfterMs: -1 }, /^retryAfterMs must be from 0 to 86400000, got -1/],
+    [{ retryAfterMs: Number.NaN }, /^retryAfterMs must be from 0 to 86400000, got NaN/],
     [{ sauce: 1 }, /^sauce is no option/],
   ])('fails the start of the server with %j', async (options, message) => {
     await expect(start(options as never)).rejects.toThrow(message);

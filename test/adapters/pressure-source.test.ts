@@ -25,6 +25,8 @@ describe('the length of a queue', () => {
     [{ from: 5, full: 5 }, /^from must be below full \(5\), got 5/],
     [{ from: Number.NaN, full: 5 }, /^from must be finite, got NaN/],
     [{ from: 0, full: '5' }, /^full must be a number, got '5'/],
+    [{ from: 0, full: 5, max: 5 }, /^max is no option/],
+    [undefined, /^ramp must be \{ from, full \}, got undefined/],
   ])('refuses the ramp %j', (ramp, message) => {
     expect(() => queueLength(() => 0, ramp as never)).toThrow(message);
   });
@@ -65,6 +67,19 @@ describe('the utilization of the event loop', () => {
     expect(() => eventLoopUtilization({ sampleMs })).toThrow(
       /^sampleMs must be from 1 to 86400000/,
     );
+  });
+
+  it.each([
+    [{ sampleMs: '5' }, /^sampleMs must be a number, got '5'/],
+    [{ from: '0.5' }, /^from must be a number, got '0.5'/],
+    [{ samplems: 5 }, /^samplems is no option/],
+  ])('refuses %j', (options, message) => {
+    expect(() => eventLoopUtilization(options as never)).toThrow(message);
+  });
+
+  it('takes what is undefined for the default', () => {
+    const source = eventLoopUtilization({ from: undefined, full: undefined } as never);
+    expect(source.pressure(undefined)).toBe(0);
   });
 
   it('is a number from 0 to 1 where it is really measured', () => {

@@ -4,7 +4,7 @@
  */
 import { describeValue } from '../../shared/quota.js';
 import { checkKnown } from '../../workers/known-options.js';
-import { LONGEST_WAIT_MS } from '../../workers/wait-options.js';
+import { checkMs } from '../../workers/wait-options.js';
 import type { PressureSource } from './pressure-source.js';
 
 export interface ServerPressureOptions<Request> {
@@ -47,8 +47,8 @@ export class PressureMonitor<Request> {
   /** @throws TypeError, RangeError for bad options. */
   constructor(options: ServerPressureOptions<Request>) {
     checkKnown(options, OPTIONS);
-    const { source, hardLimit = 1, retryAfterMs = 1000 } = options;
-    const sources: readonly unknown[] = Array.isArray(source) ? source : [source];
+    const { source, hardLimit = 1 } = options;
+    const sources: readonly unknown[] = Array.isArray(source) ? [...source] : [source];
     const wrong = sources.find(
       (one) => typeof (one as PressureSource | null)?.pressure !== 'function',
     );
@@ -61,15 +61,13 @@ export class PressureMonitor<Request> {
       if (callback !== undefined && typeof callback !== 'function')
         throw new TypeError(`${name} must be a function, got ${describeValue(callback)}`);
     }
+    if (typeof hardLimit !== 'number')
+      throw new TypeError(`hardLimit must be a number, got ${describeValue(hardLimit)}`);
     if (!(hardLimit > 0)) throw new RangeError(`hardLimit must be above 0, got ${hardLimit}`);
-    if (!(retryAfterMs >= 0 && retryAfterMs <= LONGEST_WAIT_MS))
-      throw new RangeError(
-        `retryAfterMs must be from 0 to ${LONGEST_WAIT_MS}, got ${retryAfterMs}`,
-      );
+    this.retryAfterMs = checkMs(options.retryAfterMs, 'retryAfterMs') ?? 1000;
     this.#sources = sources as readonly PressureSource[];
     this.#options = { ...options };
     this.#hardLimit = hardLimit;
-    this.retryAfterMs = retryAfterMs;
   }
 
   /** The server begins. */

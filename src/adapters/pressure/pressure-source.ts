@@ -1,6 +1,7 @@
 /** What a server can say about how hard it is pressed: the built-in sources, and the shape of one's own. */
 import { performance } from 'node:perf_hooks';
 import { describeValue } from '../../shared/quota.js';
+import { checkKnown } from '../../workers/known-options.js';
 import { LONGEST_WAIT_MS } from '../../workers/wait-options.js';
 
 export interface PressureSource {
@@ -30,6 +31,9 @@ export function queueLength(
 ): PressureSource {
   if (typeof read !== 'function')
     throw new TypeError(`read must be a function, got ${describeValue(read)}`);
+  if (typeof ramp !== 'object' || ramp === null)
+    throw new TypeError(`ramp must be { from, full }, got ${describeValue(ramp)}`);
+  checkKnown(ramp, RAMP_OPTIONS);
   const { from, full } = checkRamp(ramp);
   return { pressure: (bucket) => rise(read(bucket), from, full) };
 }
@@ -41,6 +45,14 @@ export interface LoopUtilizationOptions extends Partial<PressureRamp> {
   readonly measure?: () => number;
 }
 
+const RAMP_OPTIONS: ReadonlySet<string> = new Set<keyof PressureRamp>(['from', 'full']);
+const LOOP_OPTIONS: ReadonlySet<string> = new Set<keyof LoopUtilizationOptions>([
+  'from',
+  'full',
+  'sampleMs',
+  'measure',
+]);
+
 const SAMPLE_MS = 500;
 const FROM = 0.8;
 const FULL = 1;
@@ -51,8 +63,11 @@ const FULL = 1;
  * @throws TypeError, RangeError for bad options.
  */
 export function eventLoopUtilization(options: LoopUtilizationOptions = {}): PressureSource {
-  const { from, full } = checkRamp({ from: FROM, full: FULL, ...options });
+  checkKnown(options, LOOP_OPTIONS);
   const { sampleMs = SAMPLE_MS, measure = loopMeter() } = options;
+  const { from, full } = checkRamp({ from: options.from ?? FROM, full: options.full ?? FULL });
+  if (typeof sampleMs !== 'number')
+    throw new TypeError(`sampleMs must be a number, got ${describeValue(sampleMs)}`);
   if (!(sampleMs >= 1 && sampleMs <= LONGEST_WAIT_MS))
     throw new RangeError(`sampleMs must be from 1 to ${LONGEST_WAIT_MS}, got ${sampleMs}`);
   let users = 0;
