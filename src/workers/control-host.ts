@@ -11,7 +11,6 @@ import type { ThrottleEvent } from '../actors/throttle/throttle-event.js';
 import { type Arena, openArena } from '../shared/arena.js';
 import { circuitsInArena } from '../shared/breaker/circuits-in-arena.js';
 import { DirectoryKeeper } from '../shared/directory-keeper.js';
-import { ConfigConflictError } from '../shared/errors.js';
 import { KeyDirectory } from '../shared/key-directory.js';
 import { HEADER } from '../shared/layout.js';
 import { applyConfig, type InForce, needsCoarseClock } from './apply-config.js';
@@ -19,15 +18,12 @@ import { BusyIntake } from './busy-intake.js';
 import { CircuitStore } from './circuit-store.js';
 import { type Clock, createClock } from './clock.js';
 import { CoarseTicker } from './coarse-ticker.js';
-import type { requireAddressRoom } from './config/address-room.js';
-import type { applyPatch } from './config/apply-patch.js';
-import type { reloadConfig } from './config/resolve-config.js';
 import type { ResolvedConfig } from './config/resolved-config.js';
+import { ConfigChanges } from './config-changes.js';
 import { ControlTotals } from './control-totals.js';
 import { noteCurrentRates } from './current-rates.js';
 import { DirectoryUpkeep } from './directory-upkeep.js';
-import { encodeError } from './error-codec.js';
-import type { ControlStart, Reply, Report, Request } from './messages.js';
+import type { ControlStart, Report } from './messages.js';
 import { PairStore } from './pair-store.js';
 import { createTimerDriver } from './real-timer-driver.js';
 import { RpcTable } from './rpc-table.js';
@@ -36,12 +32,6 @@ import { ThreadRegistry } from './thread-registry.js';
 import { ThreadWatch } from './thread-watch.js';
 import { TroubleWatch } from './trouble-watch.js';
 import { WindowUpkeep } from './window-upkeep.js';
-
-interface ConfigRules {
-  readonly requireAddressRoom: typeof requireAddressRoom;
-  readonly applyPatch: typeof applyPatch;
-  readonly reloadConfig: typeof reloadConfig;
-}
 
 const LOOK_MS = 1000;
 const RATES_MS = 250;
@@ -70,9 +60,8 @@ export class ControlHost {
   readonly #system: ReturnType<typeof createActorSystem>;
   readonly #plane: ControlPlane;
   readonly #totals: ControlTotals;
+  readonly #configs: ConfigChanges;
   readonly #trouble: TroubleWatch;
-  #inForce: InForce;
-  #changes: Promise<void> = Promise.resolve();
   #listen: NodeJS.Timeout | undefined;
   #look: NodeJS.Timeout | undefined;
   #rates: NodeJS.Timeout | undefined;
@@ -85,14 +74,19 @@ export class ControlHost {
     this.#owner = owner;
     this.#cores = cores;
     this.#generation = generation;
-    this.#inForce = inForce;
+    this.#configs = new ConfigChanges({
+      inForce,
+      cores,
+      addresses: layout.capacity.addresses ?? 1,
+      onAccepted: (next, before) => this.#accept(next, before),
+    });
     this.#totals = new ControlTotals(arena);
     this.#clock = createClock(handle.epoch);
     this.#registry = new ThreadRegistry(arena);
     this.#watch = new ThreadWatch(this.#registry, handle.runtimeId, generation, {
       attached: (id) => this.#attached(id),
       ended: ({ index, claim }, id) => this.#ended(index, claim, id),
-      request: (request, answer) => this.#answer(request, answer),
+      request: (request, answer) => this.#configs.answer(request, answer),
     });
     this.#ticker = new CoarseTicker(arena, this.#clock);
     this.#directory = new KeyDirectory(buffer, layout.directory, layout.capacity.pairs);
@@ -170,7 +164,7 @@ export class ControlHost {
       (count) => this.#plane.busy(count),
       (...record) => {
         this.#windows.record(record[0]);
-        const report = this.#circuits.read(...record, this.#inForce.config.breaker);
+        const report = this.#circuits.read(...record, this.#configs.inForce.config.breaker);
         if (report !== undefined) this.#breaker.report(report);
       },
     );
@@ -180,7 +174,7 @@ export class ControlHost {
   start(threadId: number): void {
     if (this.#generation === 1) this.#intake.start();
     else this.#listen = setTimeout(() => this.#intake.start(), MEASURE_FIRST_MS);
-    this.#ticker.run(needsCoarseClock(this.#inForce.config));
+    this.#ticker.run(needsCoarseClock(this.#configs.inForce.config));
     this.#look = setInterval(() => this.#lookAround(), LOOK_MS);
     this.#totals.publishActors(this.#clock.nowNs(), this.#system.stats());
     this.#upkeep.nudge();
@@ -189,7 +183,7 @@ export class ControlHost {
     this.#changed();
     this.#report({ kind: 'ready' });
     // Before it is needed, after everything that somebody waits for.
-    setImmediate(() => void this.#rules());
+    setImmediate(() => void this.#configs.load());
   }
 
   /** Something came by `postMessageToThread`. */
@@ -208,7 +202,7 @@ export class ControlHost {
     this.#intake.close();
     this.#windows.close();
     // A thread that ends while it loads modules leaves their files open.
-    await this.#rules();
+    await this.#configs.load();
     await this.#system.stop({ deadlineMs: 200 });
     this.#watch.close();
   }
@@ -247,55 +241,20 @@ export class ControlHost {
     this.#announce({ name: 'thread-ended', event: { threads, threadId } });
   }
 
-  /** One change after the other, in the order in which they came. */
-  #answer(request: Request, answer: (reply: Reply) => void): void {
-    this.#changes = this.#changes.then(async () => {
-      try {
-        answer({ kind: 'reply', id: request.id, version: await this.#change(request) });
-      } catch (error) {
-        answer({ kind: 'failed', id: request.id, error: encodeError(error) });
-      }
-    });
-  }
-
-  async #change(request: Request): Promise<number> {
-    const { applyPatch, reloadConfig, requireAddressRoom } = await this.#rules();
-    const { config, version } = this.#inForce;
-    if (request.kind === 'update' && (request.ifVersion ?? version) !== version) {
-      const message = `version ${version} of the configuration is in force, not ${request.ifVersion}`;
-      throw new ConfigConflictError(message, { version });
-    }
-    const next =
-      request.kind === 'update'
-        ? applyPatch(config, request.patch, this.#cores)
-        : reloadConfig(config, request.options, this.#cores);
-    requireAddressRoom(next, this.#arena.layout.capacity.addresses ?? 1);
-    const inForce = { config: next, version: version + 1 };
+  #accept(next: InForce, { config: before }: InForce): void {
+    const { config, version } = next;
     // First, so that a successor of a thread that dies from here on goes on from this configuration: what was applied
     // in part is applied again, and no RPC type that has been published is unknown to it.
-    this.#report({ kind: 'config', inForce });
-    applyConfig(this.#arena, inForce, this.#cores, this.#clock.nowNs());
-    this.#inForce = inForce;
-    this.#plane.configure(throttleConfig(next));
-    this.#breaker.configure(next.breaker);
-    if (next.pressure.maxThrottleMs < config.pressure.maxThrottleMs)
-      this.#windows.shorten(next.pressure.maxThrottleMs);
-    this.#ticker.run(needsCoarseClock(next));
-    if (config.tables.dryRun && !next.tables.dryRun) this.#pairs.replan();
+    this.#report({ kind: 'config', inForce: next });
+    applyConfig(this.#arena, next, this.#cores, this.#clock.nowNs());
+    this.#plane.configure(throttleConfig(config));
+    this.#breaker.configure(config.breaker);
+    if (config.pressure.maxThrottleMs < before.pressure.maxThrottleMs)
+      this.#windows.shorten(config.pressure.maxThrottleMs);
+    this.#ticker.run(needsCoarseClock(config));
+    if (before.tables.dryRun && !config.tables.dryRun) this.#pairs.replan();
     this.#changed();
-    const event = { version: inForce.version };
-    this.#announce({ name: 'config', event });
-    return inForce.version;
-  }
-
-  /** The schema library takes longer to load than all the rest, and nobody needs it before the first change. */
-  async #rules(): Promise<ConfigRules> {
-    const [{ requireAddressRoom }, { applyPatch }, { reloadConfig }] = await Promise.all([
-      import('./config/address-room.js'),
-      import('./config/apply-patch.js'),
-      import('./config/resolve-config.js'),
-    ]);
-    return { requireAddressRoom, applyPatch, reloadConfig };
+    this.#announce({ name: 'config', event: { version } });
   }
 
   /** Wakes blocked callers, and tells the loops of all threads. */
