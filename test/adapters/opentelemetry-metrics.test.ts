@@ -83,7 +83,9 @@ describe('the bridge to a meter', () => {
     createPrometheusMetrics(runtime, { register });
     const scraped = await register.getMetricsAsJSON();
     const exported = points.flatMap(({ name, unit, isMonotonic, attributes, value }) => {
-      const seconds = unit === 's' ? '_seconds' : '';
+      // As OpenTelemetry's rules of translation have it.
+      const ratio = unit === '1' && !isMonotonic ? '_ratio' : '';
+      const seconds = unit === 's' ? '_seconds' : ratio;
       const underscored = name.replaceAll('.', '_');
       const [, base, part] = /^(.*?)(_(?:bucket|sum|count))?$/.exec(underscored) ?? [];
       const isPart = part !== undefined && name.includes(`.${part.slice(1)}`);
@@ -128,7 +130,7 @@ describe('the bridge to a meter', () => {
     const point = async (name: string) => (await collect()).find((one) => one.name === name);
     expect(await point('spillway.calls')).toEqual({
       name: 'spillway.calls',
-      unit: '1',
+      unit: '',
       type: DataPointType.SUM,
       isMonotonic: true,
       attributes: { rpc: 'read' },

@@ -2,10 +2,14 @@
 import type { MetricSpec, Sample } from '../prometheus/metric-spec.js';
 
 export interface Instrument {
-  /** An exporter to Prometheus makes the name out of it that the Prometheus adapter uses. */
+  /**
+   * Who translates it to Prometheus by OpenTelemetry's rules (unit and `_total` at the end) gets the name that the Prometheus
+   * adapter uses, but for the parts of histograms.
+   */
   readonly name: string;
   readonly kind: 'counter' | 'gauge';
-  readonly unit: string;
+  /** `s`, or '' for counts: `1` is for ratios, and puts `_ratio` behind the name of a gauge on its way to Prometheus. */
+  readonly unit: '' | 's';
   readonly description: string;
   /** Which samples of its metric are its own. */
   readonly suffix: Sample['suffix'];
@@ -18,15 +22,15 @@ export interface Instrument {
 export function instrumentsOf({ name, type, help }: MetricSpec): readonly Instrument[] {
   const counted = name.replace(/_total$/, '');
   const base = `spillway.${counted.replace(/_seconds$/, '')}`;
-  const unit = counted.endsWith('_seconds') ? 's' : '1';
+  const unit = counted.endsWith('_seconds') ? 's' : '';
   if (type !== 'histogram')
     return [{ name: base, kind: type, unit, description: help, suffix: undefined }];
-  const part = (suffix: NonNullable<Sample['suffix']>, of: string): Instrument => ({
+  const part = (suffix: NonNullable<Sample['suffix']>, of: Instrument['unit']): Instrument => ({
     name: base + suffix.replace('_', '.'),
     kind: 'counter',
     unit: of,
     description: help,
     suffix,
   });
-  return [part('_bucket', '1'), part('_sum', unit), part('_count', '1')];
+  return [part('_bucket', ''), part('_sum', unit), part('_count', '')];
 }
