@@ -30,6 +30,8 @@ export class SqlSession {
   #engine: Engine;
   #batch: Frame[] = [];
   #batchBytes = 0;
+  /** Of batches that have not been answered. */
+  #waitingBytes = 0;
   #working: Promise<void> = Promise.resolve();
   #closed = false;
   /** `I`, `T` or `E`, as the engine said last. */
@@ -84,8 +86,10 @@ export class SqlSession {
   #accept(frame: Frame): void {
     if (this.#closed) return;
     if (frame.type === 'X') {
-      this.#socket.end();
-      void this.close();
+      this.#queue(async () => {
+        this.#socket.end();
+        await this.close();
+      });
       return;
     }
     if (!KNOWN.includes(frame.type))
@@ -96,13 +100,21 @@ export class SqlSession {
       throw new FrameError('too many messages before a Sync');
     if (!'QSHFcf'.includes(frame.type)) return;
     const batch = this.#batch;
+    const bytes = this.#batchBytes;
     this.#batch = [];
     this.#batchBytes = 0;
-    // What a client sends ahead waits in its socket.
-    this.#socket.pause();
-    this.#working = this.#working
-      .then(() => this.#work(batch))
-      .catch((error) => this.#crash(error));
+    this.#waitingBytes += bytes;
+    // It is read on while a query runs: else nobody would notice that the client has left. What waits is bounded.
+    if (this.#waitingBytes > this.#limits.maxQueryBytes) this.#socket.pause();
+    this.#queue(async () => {
+      await this.#work(batch);
+      this.#waitingBytes -= bytes;
+      if (this.#waitingBytes <= this.#limits.maxQueryBytes) this.#socket.resume();
+    });
+  }
+
+  #queue(work: () => Promise<void>): void {
+    this.#working = this.#working.then(work).catch((error) => this.#crash(error));
   }
 
   async #work(batch: readonly Frame[]): Promise<void> {
@@ -133,7 +145,6 @@ export class SqlSession {
       this.#running = false;
     }
     await this.#drained();
-    this.#socket.resume();
   }
 
   /** Rows are read once for a batch, and once for a transaction. */
