@@ -26,6 +26,7 @@ export async function measure() {
     {
       nowMs: () => nowMs,
       soon: queueMicrotask,
+      turn: setImmediate,
       random: Math.random,
       watch: () => () => {},
       timer: {

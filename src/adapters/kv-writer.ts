@@ -68,6 +68,7 @@ export async function createKvWriter(options: KvWriterOptions): Promise<KvWriter
     nowMs: () => performance.now(),
     timer: createWriterTimer(),
     soon: queueMicrotask,
+    turn: (run) => void setImmediate(run),
     transport,
     random: Math.random,
     watch: (signal, onAbort) => hub.watch(signal, onAbort),

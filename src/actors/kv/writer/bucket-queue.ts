@@ -1,7 +1,7 @@
 import type { BufferRoom } from './buffer-room.js';
 import type { Due } from './due-heap.js';
 import { bucketName } from './kv-metadata.js';
-import type { PendingRecord, RecordHome } from './pending-record.js';
+import { type PendingRecord, type RecordHome, UNPLACED } from './pending-record.js';
 import { RecordLine } from './record-line.js';
 
 export interface Batch {
@@ -17,6 +17,7 @@ const MAX_BATCH_RECORDS = 10_000;
 export class BucketQueue implements Due, RecordHome {
   readonly table: string;
   readonly bucket: number;
+  /** Of the table alone, as long as the bucket is not known. */
   readonly name: string;
   dueMs = 0;
   heapIndex = -1;
@@ -43,7 +44,7 @@ export class BucketQueue implements Due, RecordHome {
   constructor(table: string, bucket: number, room: BufferRoom) {
     this.table = table;
     this.bucket = bucket;
-    this.name = bucketName(table, bucket);
+    this.name = bucket === UNPLACED ? table : bucketName(table, bucket);
     this.#room = room;
   }
 
@@ -150,9 +151,11 @@ export class BucketQueue implements Due, RecordHome {
   oldest(): PendingRecord | undefined {
     const flying = this.flying?.records.find(isOpen);
     if (flying !== undefined) return flying;
-    for (const part of this.parts) {
+    for (let part = this.parts[0]; part !== undefined; part = this.parts[0]) {
       const record = part.find(isOpen);
       if (record !== undefined) return record;
+      // All of it was given up: it is neither kept nor a reason to send what waits.
+      this.parts.shift();
     }
     return this.waiting.first() ?? this.overflow.first();
   }

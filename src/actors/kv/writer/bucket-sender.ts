@@ -106,11 +106,12 @@ export class BucketSender {
   }
 
   #obey(queue: BucketQueue, { verdict, pressure }: PutAnswer, nowMs: number): void {
-    const { throttle } = this.#options;
-    if (verdict.kind === 'pressed') {
-      this.refusals += 1;
-      throttle.signal(queue, 1, nowMs);
-    } else if (pressure !== undefined) throttle.signal(queue, pressure, nowMs);
+    const { throttle, buckets } = this.#options;
+    if (verdict.kind === 'pressed') this.refusals += 1;
+    // Metadata has lost the bucket since, and its windows with it.
+    if (buckets.leaderOf(queue) === undefined) return;
+    if (verdict.kind === 'pressed') throttle.signal(queue, 1, nowMs);
+    else if (pressure !== undefined) throttle.signal(queue, pressure, nowMs);
     // Only a batch that was taken says by its silence that there is no pressure.
     else if (verdict.kind === 'taken') throttle.signal(queue, 0, nowMs);
   }

@@ -27,6 +27,8 @@ export function comeBack(
   ports: ComeBackPorts,
 ): boolean {
   const open = queue.recall(batch);
+  // Also for those that come after records that were all given up meanwhile.
+  if (verdict.kind === 'again' && verdict.isAway) ports.wantMetadata();
   if (open.length === 0) return false;
   switch (verdict.kind) {
     case 'pressed':
@@ -39,10 +41,11 @@ export function comeBack(
       queue.parts.unshift(open);
       if (verdict.maybeTaken) for (const record of open) record.maybeTaken = true;
       ports.pause();
-      if (verdict.isAway) ports.wantMetadata();
       return true;
     case 'unknown-bucket':
       if (queue.isDoubted) {
+        // Metadata may be right by the time of the next batch.
+        queue.isDoubted = false;
         for (const record of open) ports.fail(record, unknownBucket(record, verdict.reason));
         return false;
       }

@@ -22,6 +22,8 @@ export interface PutOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A few milliseconds of puts. */
+const PUTS_PER_TURN = 1000;
 const NEVER: number = Number.POSITIVE_INFINITY;
 
 /**
@@ -43,6 +45,7 @@ export class KvWriterCore {
   readonly #sender: BucketSender;
   /** Records up to this one do not linger. */
   #urgentUpTo = 0;
+  #givenAtTurn = 0;
   #ready: (() => void)[] = [];
   /** Of the promise that was made last. */
   readonly #captured: { resolve: (result: PutResult) => void; reject: (reason: unknown) => void } =
@@ -169,10 +172,20 @@ export class KvWriterCore {
     });
   }
 
-  /** Resolves when no put waits for room: now the next one need not, either. Never rejects. */
+  /**
+   * Resolves when no put waits for room: now the next one need not, either. Who puts in a loop gives up the thread here every
+   * few batches, for what is sent and answered. Never rejects.
+   */
   ready(): Promise<void> {
-    if (this.#crowded.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#ready.push(resolve));
+    if (this.#crowded.size > 0) return new Promise((resolve) => this.#ready.push(resolve));
+    if (this.#ledger.given - this.#givenAtTurn < PUTS_PER_TURN) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#ports.turn(() => {
+        this.#givenAtTurn = this.#ledger.given;
+        // It may be crowded by now.
+        resolve(this.ready());
+      });
+    });
   }
 
   /** Sends what lingers, and resolves when everything that was given before is settled, however. Never rejects. */
@@ -252,6 +265,7 @@ export class KvWriterCore {
     if (this.#crowded.size > 0 || this.#ready.length === 0) return;
     const waiters = this.#ready;
     this.#ready = [];
+    this.#givenAtTurn = this.#ledger.given;
     for (const resolve of waiters) resolve();
   }
 

@@ -48,6 +48,8 @@ export interface WriterPorts {
   readonly timer: WriterTimer;
   /** Runs the function after what runs now, before anything else of this thread. */
   soon(run: () => void): void;
+  /** Runs the function after what else there is for this thread to do now: what has come in, what has to go out. */
+  turn(run: () => void): void;
   readonly transport: WriterTransport;
   /** In [0, 1). */
   random(): number;

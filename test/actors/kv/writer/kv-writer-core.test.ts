@@ -402,6 +402,22 @@ describe('a full buffer', () => {
     expect(writer.core.stats()).toMatchObject({ records: 0, bufferedBytes: 0, waiting: 0 });
   });
 
+  it('or not, who waits to be ready gives the thread up every few batches', async () => {
+    const writer = await started();
+    const produce = async (count: number): Promise<void> => {
+      for (const i of numbers(count)) {
+        writer.put(`${i}`, { bucket: 0 });
+        const ready = writer.core.ready();
+        writer.time.settle();
+        await ready;
+      }
+    };
+    await produce(900);
+    expect(writer.turnsTaken).toBe(0);
+    await produce(4100);
+    expect(writer.turnsTaken).toBe(5);
+  });
+
   it('never keeps calm buckets from writing, however many are pressed', async () => {
     const writer = await started({ lingerMs: 0, batchBytes: 1000, bufferBytes: 40_000 });
     writer.transport.onPut = (sent) => {

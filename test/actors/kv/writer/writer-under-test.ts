@@ -116,6 +116,7 @@ export class WriterUnderTest {
   /** Whether what is armed would keep a process alive. */
   isHeldAlive = false;
   watching = 0;
+  turnsTaken = 0;
   random = 0;
 
   constructor(options: WriterOptions = {}) {
@@ -124,6 +125,10 @@ export class WriterUnderTest {
     this.core = new KvWriterCore(resolveWriterConfig(options), {
       nowMs: this.time.clock,
       soon: this.time.schedule,
+      turn: (run) => {
+        this.turnsTaken += 1;
+        this.time.schedule(run);
+      },
       transport: this.transport,
       random: () => this.random,
       timer: {
