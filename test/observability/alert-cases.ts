@@ -14,6 +14,7 @@ const rpc = (name: string, labels = ''): string =>
   at(name, `rpc="commit_rowset"${labels === '' ? '' : `,${labels}`}`);
 const table = (name: string): string => at(name, 'table="orders"');
 const FLAT = '7x120';
+const REOPENING = '2 2 1 '.repeat(40);
 
 const waits = (slow: string): Series => ({
   [rpc('spillway_host_wait_seconds_bucket', 'le="0.5"')]: '0+60x120',
@@ -177,15 +178,23 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'SpillwayCircuitOpen',
-    fires: { [at('spillway_circuit_state', 'address="b:2"')]: '2x120' },
+    // Every third scrape finds a probe under way.
+    fires: { [at('spillway_circuit_state', 'address="b:2"')]: REOPENING },
     quiet: {
       'failures, closed still': { [at('spillway_circuit_state', 'address="b:2"')]: '0x120' },
       'a probe that closes it': { [at('spillway_circuit_state', 'address="b:2"')]: '2x4 1 0x115' },
+      'one that opens again and again': {
+        [at('spillway_circuit_state', 'address="b:2"')]: `2x3 1 0 ${'2 2 1 0 '.repeat(30)}`,
+      },
     },
   },
   {
     alert: 'SpillwayManyCircuitsOpen',
-    fires: { [at('spillway_circuits', 'state="open"')]: '11x120' },
+    // All at once they are probed.
+    fires: {
+      [at('spillway_circuits', 'state="open"')]: '11 8 0 '.repeat(40),
+      [at('spillway_circuits', 'state="half_open"')]: '0 3 11 '.repeat(40),
+    },
     quiet: {
       'a few': { [at('spillway_circuits', 'state="open"')]: '10x120' },
       'many with failures': { [at('spillway_circuits', 'state="closed"')]: '500x120' },
@@ -215,7 +224,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'SpillwayBucketsHeldBack',
-    fires: { [at('spillway_pressure_windows')]: '3x120' },
+    fires: { [at('spillway_pressure_windows')]: '3 0 1 0 0 '.repeat(30) },
     quiet: {
       none: { [at('spillway_pressure_windows')]: '0x120' },
       'a quarter of an hour': { [at('spillway_pressure_windows')]: '0x44 3x15 0x60' },

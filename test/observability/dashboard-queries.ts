@@ -12,7 +12,10 @@ export interface Panel {
     readonly h: number;
   };
   readonly datasource?: { readonly type: string; readonly uid: string };
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly fieldConfig?: {
+    readonly defaults: { readonly unit?: string };
+    readonly overrides?: readonly { readonly matcher: { readonly options: string } }[];
+  };
   readonly targets?: readonly Target[];
 }
 

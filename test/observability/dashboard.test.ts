@@ -56,6 +56,31 @@ describe('docs/observability/spillway-dashboard.json', () => {
     }
   });
 
+  it('gives what is no rate another axis than rates, and bytes one of their own', () => {
+    for (const { title, fieldConfig, targets = [] } of shown) {
+      const own = new Set(fieldConfig?.overrides?.map(({ matcher }) => matcher.options));
+      const { unit = '' } = fieldConfig?.defaults ?? {};
+      const isRate = /^(reqps|ops|wps|Bps)$/.test(unit);
+      for (const { refId, expr } of targets) {
+        if (own.has(refId)) continue;
+        if (isRate) expect([title, expr]).toEqual([title, expect.stringMatching(/rate\(|_qps/)]);
+        if (/_bytes/.test(expr))
+          expect([title, expr, unit]).toEqual([
+            title,
+            expr,
+            expect.stringMatching(/^bytes$|^Bps$/),
+          ]);
+      }
+    }
+  });
+
+  it('adds up limits where it adds up what they limit', () => {
+    const [granted, limit] =
+      shown.find(({ title }) => title === 'Permits and limit')?.targets ?? [];
+    expect(granted?.expr).toMatch(/^sum by \(rpc\) \(rate\(spillway_permits_granted_total/);
+    expect(limit?.expr).toMatch(/^sum by \(rpc\) \(spillway_host_qps_limit/);
+  });
+
   it('has panels that do not overlap, with ids of their own, in rows', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
