@@ -162,6 +162,23 @@ describe('while there is no control thread', () => {
   });
 });
 
+it('a control thread gives signs of life, none once it is gone, and its successor does', async () => {
+  await start();
+  const seen = (): number => arenaOf(runtime).f64[HEADER.CONTROL_SEEN >>> 3] as number;
+  const first = seen();
+  expect(first).toBeGreaterThan(0);
+  await until('it gives another', () => seen() > first);
+  await controls.kill(runtime);
+  const last = seen();
+  const [before, atMs] = [runtime.snapshot().controlSilentMs, runtime.snapshot().atMs];
+  // In one turn of the owner's loop: nobody is there to give a sign.
+  while (runtime.snapshot().atMs < atMs + 20);
+  expect(seen()).toBe(last);
+  expect(runtime.snapshot().controlSilentMs).toBeGreaterThanOrEqual(before + 15);
+  await until('its successor gives one', () => seen() > last);
+  expect(runtime.snapshot().controlRestarts).toBe(1);
+});
+
 describe('a control thread that is killed', () => {
   it('is started again in the turn after the one in which the owner learns of its end', async () => {
     await start();
