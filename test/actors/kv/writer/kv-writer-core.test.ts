@@ -350,6 +350,22 @@ describe('a deadline', () => {
     expect(writer.core.stats().bufferedBytes).toBe(0);
   });
 
+  it('of all that was tried before leaves nothing behind: the next record lingers as ever', async () => {
+    const writer = await started({ lingerMs: 100, deliveryTimeoutMs: 500 });
+    writer.put('a', { bucket: 0 });
+    await writer.advance(100);
+    writer.random = 1;
+    writer.transport.onPut = (sent) => sent.end({ kind: 'lost', error: new Error('gone') });
+    writer.sent[0]?.end({ kind: 'lost', error: new Error('gone') });
+    await writer.advance(5000);
+    const { length } = writer.sent;
+    writer.put('b', { bucket: 0 });
+    await writer.advance(99);
+    expect(writer.sent.length).toBe(length);
+    await writer.advance(1);
+    expect(writer.sent[length]?.keys).toEqual(['b']);
+  });
+
   it('after a lost attempt says that nobody knows, with the loss as its cause', async () => {
     const writer = await started({ lingerMs: 0, deliveryTimeoutMs: 500 });
     const error = new Error('gone');
@@ -368,6 +384,7 @@ describe('a deadline', () => {
     const a = writer.put('a');
     await writer.advance(500);
     expect(a.error).toMatchObject({ outcome: 'not-taken', bucket: undefined, cause: error });
+    expect(a.error.message).toBe('not acknowledged by t within 500 ms; it was not taken');
     expect(writer.transport.describes).toBeGreaterThan(2);
     expect(writer.transport.describes).toBeLessThan(12);
     expect(writer.isHeldAlive).toBe(false);
@@ -586,6 +603,34 @@ describe('metadata', () => {
     expect(b.settled).toBe('resolved');
   });
 
+  it('that a server has contradicted is asked for again by the next records', async () => {
+    const writer = await started({ lingerMs: 0 });
+    writer.transport.onPut = (sent) => {
+      if (sent.leader === 'b:2') sent.take();
+      else sent.answer({ errorCode: 2, errorMessage: 'not here' });
+    };
+    const a = writer.put('a', { bucket: 0 });
+    await writer.advance(100);
+    expect(a.error).toMatchObject({ name: 'KvUnknownBucketError' });
+    writer.transport.tables = { t: { 0: 'b:2' } };
+    const b = writer.put('b', { bucket: 0 });
+    await writer.advance(100);
+    expect(b.settled).toBe('resolved');
+  });
+
+  it('is asked for after a lost attempt also when nobody waits for that any more', async () => {
+    const writer = await started({ lingerMs: 0, deliveryTimeoutMs: 500, requestTimeoutMs: 2000 });
+    const a = writer.put('a', { bucket: 0 });
+    await writer.advance(500);
+    expect(a.settled).toBe('rejected');
+    writer.transport.tables = { t: { 0: 'b:2' } };
+    writer.sent[0]?.end({ kind: 'lost', error: new Error('no answer') });
+    await writer.turns();
+    writer.put('b', { bucket: 0 });
+    await writer.turns();
+    expect(writer.sent[1]).toMatchObject({ leader: 'b:2', keys: ['b'] });
+  });
+
   it('that names a new leader is followed, behind the attempt at the old one', async () => {
     const writer = await started({ lingerMs: 0, metadataRefreshMs: 1000 });
     writer.put('a', { bucket: 0 });
@@ -639,6 +684,20 @@ describe('metadata', () => {
     expect(a.settled).toBe('resolved');
     expect(writer.core.stats()).toMatchObject({ records: 0, bufferedBytes: 0 });
   });
+
+  it.each([0, 71])(
+    'that has lost a bucket leaves no window for its last answer, code %i',
+    async (code) => {
+      const writer = await started({ lingerMs: 0, metadataRefreshMs: 1000 });
+      writer.put('a', { bucket: 0 });
+      await writer.turns();
+      writer.transport.tables = {};
+      await writer.advance(1000);
+      writer.sent[0]?.answer({ errorCode: code, errorMessage: '', logEndOffset: 1, pressure: 0.9 });
+      await writer.turns();
+      expect(writer.core.stats()).toMatchObject({ windows: 0, pressure: [] });
+    },
+  );
 
   it('is not asked for by who has nothing to do, and a process need not live for it', async () => {
     const writer = await started({ lingerMs: 0, metadataRefreshMs: 1000 });
