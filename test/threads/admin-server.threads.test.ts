@@ -349,6 +349,20 @@ describe('a client that is in no hurry', () => {
     await close();
   });
 
+  it('is not waited for by a server that closes', async () => {
+    const ages = { requestMs: 300_000, idleMs: 300_000, stallMs: 300_000, lookMs: 300_000 };
+    const { port, close } = await listenAdmin(runtime, { port: 0 }, ages);
+    const client = await connectRaw(port);
+    client.socket.write('GET /state HTTP/1.1\r\n');
+    // So that the server has read it, as what came later is answered.
+    const other = await connectRaw(port);
+    other.socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await until('it is answered', () => other.text() !== '');
+    await close();
+    expect(await client.closed).toBe('');
+    await other.closed;
+  });
+
   it('is not, while it reads a stream', async () => {
     const { url, close } = await listenAdmin(runtime, { port: 0 }, PATIENCE);
     const stream = await openStream(url);
