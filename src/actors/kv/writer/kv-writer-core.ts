@@ -89,7 +89,11 @@ export class KvWriterCore {
     this.#buckets = new BucketMap({
       room: this.#room,
       partition: config.partition,
-      want: () => this.#metadata.want(),
+      want: () => {
+        // The alarm may be set for what is due long after it.
+        this.#alarm.soon();
+        return this.#metadata.want();
+      },
     });
     this.#sender = new BucketSender({
       config,
@@ -125,7 +129,7 @@ export class KvWriterCore {
       const details = { outcome: 'not-taken' } as const;
       return Promise.reject(new KvWriterClosedError('the writer is closed', details));
     }
-    const refusal = refuseArguments(table, key, value, bucket, this.#config.limits);
+    const refusal = refuseArguments(table, key, value, options, this.#config.limits);
     if (refusal !== undefined) return Promise.reject(refusal);
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     const bytes = recordRoom(key, value);

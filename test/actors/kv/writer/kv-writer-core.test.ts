@@ -584,6 +584,16 @@ describe('metadata', () => {
     expect(writer.sent.map(({ keys }) => keys)).toEqual([['a', 'b', 'c']]);
   });
 
+  it('of a new table is asked for at once, whatever else is waited for', async () => {
+    const writer = await started({ lingerMs: 0 });
+    writer.put('a', { bucket: 0 });
+    await writer.advance(1000);
+    writer.transport.tables = { t: 8, u: 1 };
+    writer.put('b', { table: 'u' });
+    await writer.advance(50);
+    expect(writer.sent.map(({ table }) => table)).toEqual(['t', 'u']);
+  });
+
   it('that a server contradicts is asked for once more before records are rejected', async () => {
     const writer = await started({ lingerMs: 0 });
     const a = writer.put('a', { bucket: 0 });
@@ -838,6 +848,13 @@ describe('a put that can never be right', () => {
     ['k', { table: '' }, 'TypeError', 'table must be a name, got '],
     ['k', { bucket: 1.5 }, 'RangeError', 'bucket must be an integer from 0 to 2^32 - 1, got 1.5'],
     ['k', { bucket: -1 }, 'RangeError', 'bucket must be an integer from 0 to 2^32 - 1, got -1'],
+    ['k', { signal: 'x' as never }, 'TypeError', "signal must be an AbortSignal, got 'x'"],
+    [
+      'k',
+      { signal: {} as never },
+      'TypeError',
+      'signal must be an AbortSignal, got [object Object] (object)',
+    ],
   ])('(%j, %j) is rejected and counts for nothing', async (key, options, name, message) => {
     const writer = await started({ limits: { maxKeyBytes: 10, maxValueBytes: 20 } });
     const fate = writer.put(key, options);
