@@ -32,6 +32,9 @@ export class ControlTotals {
       OVERFLOWS: before('OVERFLOWS'),
       UNDELIVERED: before('UNDELIVERED'),
     };
+    // Its predecessor's windows ended with it, and this one says nothing of its own before there is something to count.
+    for (const window of [TOTALS.UPGRADES_60S, TOTALS.DOWNGRADES_60S, TOTALS.BUSY_60S])
+      this.#write(HEADER.TOTALS + window * 8, 0);
   }
 
   throttle(): ThrottleTotals {

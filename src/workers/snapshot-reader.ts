@@ -1,6 +1,7 @@
 /** Reads a snapshot from the arena; asks no thread, so it also tells of those that died or hang. */
 import type { Arena } from '../shared/arena.js';
 import { CELL_FIELD } from '../shared/directory/cell.js';
+import { STATE_WORD } from '../shared/kernel/port.js';
 import { KeyDirectory } from '../shared/key-directory.js';
 import { ACTOR_TOTALS, type CALL_STATS, HEADER, RING_RECORDS, TOTALS } from '../shared/layout.js';
 import { bucketWords, cellQps } from '../shared/limiter-words.js';
@@ -48,6 +49,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
 
   const word = (offset: number): number => Atomics.load(i32, offset >>> 2);
   const float = (offset: number): number => f64[offset >>> 3] as number;
+  const isClosed = (): boolean => word(STATE_WORD) !== 0;
   const ofCalls = (rpcId: number, event: keyof typeof CALL_STATS): number =>
     sums.calls(rpcId, event);
 
@@ -168,7 +170,7 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
         level: word(HEADER.LEVEL),
         controlGeneration: word(HEADER.CONTROL_GENERATION),
         controlRestarts: word(HEADER.RESTARTS),
-        controlSilentMs: Math.max(now - float(HEADER.CONTROL_SEEN), 0) / 1e6,
+        controlSilentMs: isClosed() ? 0 : Math.max(now - float(HEADER.CONTROL_SEEN), 0) / 1e6,
         threads: registry.attached().length,
         limits: throttled,
         directory: { used, capacity, overflow },

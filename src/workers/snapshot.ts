@@ -152,7 +152,7 @@ export interface ThrottleSnapshot {
   readonly upgrades: number;
   readonly downgrades: number;
   readonly busy: number;
-  /** The same in the last 60 seconds. */
+  /** The same in the last 60 seconds, or since the control thread was started again. */
   readonly upgrades60s: number;
   readonly downgrades60s: number;
   readonly busy60s: number;
@@ -187,7 +187,7 @@ export interface RuntimeSnapshot {
   /** Which control thread this is, counted from 1. */
   readonly controlGeneration: number;
   readonly controlRestarts: number;
-  /** Since the control thread's last sign of life, which it gives once a second. */
+  /** Since the control thread's last sign of life, which it gives once a second; 0 when the runtime is closed: none is due. */
   readonly controlSilentMs: number;
   /** Attached now. */
   readonly threads: number;

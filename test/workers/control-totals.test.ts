@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { noDeadLetters } from '../../src/actors/core/dead-letter.js';
 import type { SystemStats } from '../../src/actors/core/system-stats.js';
-import { ACTOR_TOTALS, HEADER } from '../../src/shared/layout.js';
+import { ACTOR_TOTALS, HEADER, TOTALS } from '../../src/shared/layout.js';
 import { ControlTotals } from '../../src/workers/control-totals.js';
 import { bothKernels } from '../shared/both-kernels.js';
 
@@ -37,4 +37,23 @@ it('goes on from what the predecessor has counted', () => {
   expect(actors()).toEqual([6, 6, 9]);
   expect(second.throttle()).toEqual({ upgrades: 1, downgrades: 0, busy: 0 });
   expect(second.circuits()).toEqual({ probesLost: 1, evicted: 2 });
+});
+
+it('leaves no windows of the predecessor standing', () => {
+  const [kind] = bothKernels();
+  const arena = kind!.fresh();
+  const windows = [TOTALS.UPGRADES_60S, TOTALS.DOWNGRADES_60S, TOTALS.BUSY_60S];
+  const read = (): unknown[] =>
+    windows.map((window) => arena.f64[(HEADER.TOTALS + window * 8) >>> 3]);
+  new ControlTotals(arena).publishThrottle({
+    upgrades: 2,
+    downgrades: 1,
+    busy: 300,
+    upgrades60s: 2,
+    downgrades60s: 1,
+    busy60s: 300,
+  });
+  expect(read()).toEqual([2, 1, 300]);
+  expect(new ControlTotals(arena).throttle().busy).toBe(300);
+  expect(read()).toEqual([0, 0, 0]);
 });

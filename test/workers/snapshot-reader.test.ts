@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { createVirtualGates } from './virtual-gate.js';
+
+it('counts the silence of the control thread only while one is due', () => {
+  const gates = createVirtualGates({ host: { rpcs: { read: {} } } });
+  gates.time.advanceBy(65_000);
+  expect(gates.snapshot().controlSilentMs).toBe(65_000);
+  gates.close();
+  gates.time.advanceBy(65_000);
+  expect(gates.snapshot()).toMatchObject({ atMs: 130_000, controlSilentMs: 0 });
+});
