@@ -1,4 +1,4 @@
-// The whole suite once more with the Atomics twin in the place of the WebAssembly kernel.
+// The suite once more with the Atomics twin in the place of the WebAssembly kernel; vitest.config.ts says what is left out.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
