@@ -6,6 +6,8 @@ import { resolveWriterConfig, type WriterOptions } from '../actors/kv/writer/wri
 import type { WriterTimer } from '../actors/kv/writer/writer-ports.js';
 import type { KvWriterStats } from '../actors/kv/writer/writer-stats.js';
 import { ConfigError } from '../shared/errors.js';
+import { describeValue } from '../shared/quota.js';
+import { checkKnown } from '../workers/known-options.js';
 import { createSignalHub } from '../workers/signal-hub.js';
 import { type Grpc, KvTransport } from './kv-transport.js';
 
@@ -41,6 +43,11 @@ export interface KvWriter {
   stats(): KvWriterStats;
 }
 
+interface CloseOptions {
+  readonly deadlineMs?: number;
+}
+
+const CLOSE_OPTIONS: ReadonlySet<string> = new Set<keyof CloseOptions>(['deadlineMs']);
 const LONGEST_MS = 86_400_000;
 
 /**
@@ -53,6 +60,7 @@ export async function createKvWriter(options: KvWriterOptions): Promise<KvWriter
   const config = resolveWriterConfig(rest);
   const targets = checkedTargets(target);
   const { grpc, service } = await loadPeers();
+  requireCredentials(credentials, grpc);
   const { minRetryMs, maxRetryMs } = config;
   const transport = new KvTransport({
     grpc,
@@ -80,7 +88,7 @@ export async function createKvWriter(options: KvWriterOptions): Promise<KvWriter
     delete: (table, key, putOptions) => core.put(table, bytesOf(key), null, putOptions),
     ready: () => core.ready(),
     flush: () => core.flush(),
-    close: ({ deadlineMs = 10_000 } = {}) => core.close(checkedDeadline(deadlineMs)),
+    close: (closeOptions = {}) => core.close(checkedDeadline(closeOptions)),
     stats: () => core.stats(),
   };
 }
@@ -102,7 +110,20 @@ function checkedTargets(target: unknown): readonly string[] {
   });
 }
 
-function checkedDeadline(deadlineMs: number): number {
+/** Those of another copy of the peer, too, connect to nothing: each put would only time out. */
+function requireCredentials(credentials: unknown, { ChannelCredentials }: Grpc): void {
+  if (credentials === undefined || credentials instanceof ChannelCredentials) return;
+  const rule = 'ChannelCredentials of the @grpc/grpc-js that is loaded here';
+  throw new ConfigError(`credentials must be ${rule}, got ${describeValue(credentials)}`, {
+    field: 'credentials',
+    rule,
+    value: credentials,
+  });
+}
+
+function checkedDeadline(options: CloseOptions): number {
+  checkKnown(options, CLOSE_OPTIONS);
+  const { deadlineMs = 10_000 } = options;
   if (Number.isFinite(deadlineMs) && deadlineMs >= 0) return Math.min(deadlineMs, LONGEST_MS);
   throw new RangeError(`deadlineMs must be a finite number >= 0, got ${String(deadlineMs)}`);
 }

@@ -15,6 +15,11 @@ export function refuseArguments(
   }
   if (!(key instanceof Uint8Array)) return new TypeError('key must be bytes');
   if (value !== null && !(value instanceof Uint8Array)) return new TypeError('value must be bytes');
+  for (const name in options) {
+    if (name !== 'bucket' && name !== 'signal') {
+      return new TypeError(`${name} is no option, there are bucket, signal`);
+    }
+  }
   const bucket = options?.bucket;
   if (bucket !== undefined && !(Number.isInteger(bucket) && bucket >= 0 && bucket < 2 ** 32)) {
     return new RangeError(`bucket must be an integer from 0 to 2^32 - 1, got ${String(bucket)}`);

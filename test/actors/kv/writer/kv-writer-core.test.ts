@@ -848,6 +848,7 @@ describe('a put that can never be right', () => {
     ['k', { table: '' }, 'TypeError', 'table must be a name, got '],
     ['k', { bucket: 1.5 }, 'RangeError', 'bucket must be an integer from 0 to 2^32 - 1, got 1.5'],
     ['k', { bucket: -1 }, 'RangeError', 'bucket must be an integer from 0 to 2^32 - 1, got -1'],
+    ['k', { buckets: 1 } as never, 'TypeError', 'buckets is no option, there are bucket, signal'],
     ['k', { signal: 'x' as never }, 'TypeError', "signal must be an AbortSignal, got 'x'"],
     [
       'k',
