@@ -37,6 +37,7 @@ const SAMPLES: errors.SpillwayError[] = [
     rule: 'must be > 0',
     value: Number.NaN,
   }),
+  new errors.ConfigConflictError('version 3 is in force', { version: 3 }),
   new errors.RuntimeClosedError(),
   new errors.NoRuntimeError(),
   new errors.HandleVersionError('other version'),
