@@ -1,10 +1,10 @@
 /** Puts the state of a backend together: what the arena says now, and what the owner remembers. */
 import { hostname } from 'node:os';
-import { type PairRate, pairId } from '../../actors/throttle/limit-action.js';
+import type { PairRate } from '../../actors/throttle/limit-action.js';
 import type { KvStoreStats } from '../kv/kv-store.js';
-import type { LimitSnapshot, RuntimeSnapshot } from '../snapshot.js';
+import type { RuntimeSnapshot } from '../snapshot.js';
 import type { EventLog } from './event-log.js';
-import type { RuntimeState, ThrottledPair } from './runtime-state.js';
+import type { RuntimeState } from './runtime-state.js';
 import type { ThrottleHistory } from './throttle-history.js';
 
 export interface StateOptions {
@@ -41,22 +41,12 @@ export function readState(
     startedAt: startedAt.toISOString(),
     now: new Date().toISOString(),
     atMs: snapshot.atMs,
-    runtime:
-      limits.length <= MAX_PAIRS ? snapshot : { ...snapshot, limits: shown(limits, throttled) },
-    throttled,
+    runtime: { ...snapshot, limits: throttled.limits },
+    throttled: throttled.pairs,
     throttledTotal: limits.length,
     hottest,
     history: history.records(),
     events: events.since(0),
     stores: Object.entries(stores).map(([name, store]) => ({ name, ...store.stats() })),
   };
-}
-
-/** The same pairs as in `throttled`. */
-function shown(
-  limits: readonly LimitSnapshot[],
-  throttled: readonly ThrottledPair[],
-): readonly LimitSnapshot[] {
-  const pairs = new Set(throttled.map(pairId));
-  return limits.filter((limit) => pairs.has(pairId(limit)));
 }

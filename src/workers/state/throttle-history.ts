@@ -21,6 +21,13 @@ interface Tracked {
   readonly steps: number;
 }
 
+export interface Throttled {
+  /** The most severe first. */
+  readonly pairs: readonly ThrottledPair[];
+  /** Theirs, in the order in which they were given. */
+  readonly limits: readonly LimitSnapshot[];
+}
+
 export class ThrottleHistory {
   readonly #records = new Recent<ThrottleRecord>(CAPACITY);
   readonly #pairs = new Map<string, Tracked>();
@@ -47,17 +54,22 @@ export class ThrottleHistory {
     return this.#records.newest();
   }
 
-  /** What is known of the `most` most severely slowed of `limits`, which are all that are in force. */
-  throttled(limits: readonly LimitSnapshot[], most: number): readonly ThrottledPair[] {
-    this.forget(limits);
+  /**
+   * What is known of the `most` most severely slowed of `limits`, which are all that are in force. With many of them the
+   * time goes into their ids, so each is made once.
+   */
+  throttled(limits: readonly LimitSnapshot[], most: number): Throttled {
+    const ids = limits.map(pairId);
+    this.#forget(ids);
     const severest = new Hottest(most);
-    limits.forEach((limit, i) => {
-      const before = this.#pairs.get(pairId(limit))?.qpsBefore ?? 0;
-      severest.offer(i, Math.max(before, limit.currentQps, limit.qpsLimit) / limit.qpsLimit);
+    limits.forEach(({ currentQps, qpsLimit }, i) => {
+      const before = this.#pairs.get(ids[i] as string)?.qpsBefore ?? 0;
+      severest.offer(i, Math.max(before, currentQps, qpsLimit) / qpsLimit);
     });
-    return severest.ranked().map(({ id }): ThrottledPair => {
-      const { rpc, table, qpsLimit, currentQps, sinceMs } = limits[id] as LimitSnapshot;
-      const known = this.#pairs.get(pairId({ rpc, table }));
+    const places = severest.ranked().map(({ id }) => id);
+    const pairs = places.map((i): ThrottledPair => {
+      const { rpc, table, qpsLimit, currentQps, sinceMs } = limits[i] as LimitSnapshot;
+      const known = this.#pairs.get(ids[i] as string);
       return {
         rpc,
         table,
@@ -70,12 +82,20 @@ export class ThrottleHistory {
         steps: known?.steps ?? 1,
       };
     });
+    return {
+      pairs,
+      limits: places.toSorted((a, b) => a - b).map((i) => limits[i] as LimitSnapshot),
+    };
   }
 
   /** Forgets pairs that are not slowed any more: a control thread that died may not have said so. */
   forget(limits: readonly LimitSnapshot[]): void {
+    this.#forget(limits.map(pairId));
+  }
+
+  #forget(ids: readonly string[]): void {
     if (this.#pairs.size === 0) return;
-    const inForce = new Set(limits.map(pairId));
+    const inForce = new Set(ids);
     for (const id of this.#pairs.keys()) if (!inForce.has(id)) this.#pairs.delete(id);
   }
 

@@ -59,7 +59,7 @@ class Told {
   }
 
   shown(most = 1000) {
-    return this.history.throttled(this.limits(), most);
+    return this.history.throttled(this.limits(), most).pairs;
   }
 }
 
@@ -183,7 +183,12 @@ describe('the history of table limits', () => {
       ...limit,
       currentQps: limit.table === '2' ? 5000 : 0,
     }));
-    expect(told.history.throttled(asked, 1).map(({ table }) => table)).toEqual(['2']);
+    expect(told.history.throttled(asked, 1).pairs.map(({ table }) => table)).toEqual(['2']);
+    expect(told.history.throttled(asked, 1).limits).toEqual([asked[1]]);
+    // The limits as they were given, the pairs by severity.
+    const reversed = asked.toReversed();
+    expect(told.history.throttled(reversed, 2).limits).toEqual(reversed);
+    expect(told.history.throttled(asked, 2).limits).toEqual(asked);
   });
 
   it('knows every limit in force, whatever was done and whatever part of it was heard', () => {
