@@ -1,29 +1,34 @@
 /** Writers that a bucket keeps in mind; the one that has been silent longest is forgotten first. */
 const MOST_WRITERS = 4096;
+/** A kernel gives up delivering what was written to a lost connection after about a quarter of an hour. */
+const FORGET_MS = 20 * 60 * 1000;
+
+interface Seen {
+  attempt: number;
+  atMs: number;
+}
 
 /**
  * Lets the attempts of each writer through in the order of their numbers alone. An attempt that its writer has given up may
  * still be on the way, in a connection that was lost; without this it could land behind what was written since.
  */
 export class WriterFence {
-  readonly #last = new Map<string, number>();
+  /** In the order of their last attempts. */
+  readonly #writers = new Map<string, Seen>();
 
   get writers(): number {
-    return this.#last.size;
+    return this.#writers.size;
   }
 
   /** Whether the attempt may go on: its number is above all that were seen of its writer. */
-  admit(writer: string, attempt: number): boolean {
-    const last = this.#last.get(writer);
-    if (last !== undefined && attempt <= last) return false;
-    // Deleted first, so that the order of the map is that of the last attempts.
-    this.#last.delete(writer);
-    this.#last.set(writer, attempt);
-    if (this.#last.size > MOST_WRITERS) {
-      for (const oldest of this.#last.keys()) {
-        this.#last.delete(oldest);
-        break;
-      }
+  admit(writer: string, attempt: number, nowMs: number): boolean {
+    const seen = this.#writers.get(writer);
+    if (seen !== undefined && attempt <= seen.attempt) return false;
+    this.#writers.delete(writer);
+    this.#writers.set(writer, { attempt, atMs: nowMs });
+    for (const [oldest, { atMs }] of this.#writers) {
+      if (this.#writers.size <= MOST_WRITERS && nowMs - atMs < FORGET_MS) break;
+      this.#writers.delete(oldest);
     }
     return true;
   }

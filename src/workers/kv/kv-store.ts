@@ -187,7 +187,7 @@ export class KvStore {
     const refusal = refusePut(records, this.#options.limits);
     if (refusal !== undefined) return { ...refusal, pressure: 0 };
     const { completion = 'log', timeoutMs, writer, attempt = 0 } = options;
-    if (writer !== undefined && !tablet.fence.admit(writer, attempt)) {
+    if (writer !== undefined && !tablet.fence.admit(writer, attempt, performance.now())) {
       const message = `attempt ${attempt} comes after a later one of its writer`;
       return { code: KV_CODES.SUPERSEDED, message, pressure: 0 };
     }

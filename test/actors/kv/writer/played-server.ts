@@ -21,7 +21,7 @@ export class PlayedServer {
   arrive({ bucket, number, keys }: Sent): number | undefined {
     const fence = this.#fences.get(bucket) ?? new WriterFence();
     this.#fences.set(bucket, fence);
-    if (this.#isFenced && !fence.admit('w', number)) return undefined;
+    if (this.#isFenced && !fence.admit('w', number, 0)) return undefined;
     const log = this.log(bucket);
     log.push(...keys);
     return log.length;
