@@ -40,6 +40,8 @@ export class BucketQueue implements Due, RecordHome {
 
   readonly #room: BufferRoom;
   #held = 0;
+  /** Let in without room. */
+  #guest: PendingRecord | undefined = undefined;
 
   constructor(table: string, bucket: number, room: BufferRoom) {
     this.table = table;
@@ -86,12 +88,22 @@ export class BucketQueue implements Due, RecordHome {
     return admitted;
   }
 
+  /** Lets in the first one without room, if nothing else of the bucket is in the buffer and no other guest. */
+  admitGuest(): boolean {
+    const guest = this.overflow.first();
+    if (guest === undefined || this.#held > 0 || !this.#room.lend(guest.bytes)) return false;
+    this.overflow.shift();
+    this.#guest = guest;
+    this.hold(guest);
+    return true;
+  }
+
   /** A record that waits for it to be known which bucket it belongs to is taken away. */
   expel(record: PendingRecord): void {
     if (record.place === 'overflow') this.overflow.shift();
     else {
       this.waiting.shift();
-      this.#release(record.bytes);
+      this.#release(record);
     }
   }
 
@@ -102,10 +114,10 @@ export class BucketQueue implements Due, RecordHome {
         return;
       case 'waiting':
         this.waiting.forget(record);
-        this.#release(record.bytes);
+        this.#release(record);
         return;
       case 'part':
-        this.#release(record.bytes);
+        this.#release(record);
         return;
       case 'flying':
       // Its bytes are in a request: they go with that.
@@ -115,7 +127,7 @@ export class BucketQueue implements Due, RecordHome {
   /** The attempt is over and was taken: it leaves the buffer. */
   land(batch: Batch): void {
     this.flying = undefined;
-    this.#release(batch.bytes);
+    for (const record of batch.records) this.#release(record);
   }
 
   /** The attempt is over and came to nothing. Returns the records whose promise is open, the others leave the buffer. */
@@ -123,14 +135,17 @@ export class BucketQueue implements Due, RecordHome {
     this.flying = undefined;
     for (const record of batch.records) {
       record.place = 'part';
-      if (record.isSettled) this.#release(record.bytes);
+      if (record.isSettled) this.#release(record);
     }
     return batch.records.filter(isOpen);
   }
 
-  #release(bytes: number): void {
-    this.#held -= bytes;
-    this.#room.release(bytes);
+  #release(record: PendingRecord): void {
+    this.#held -= record.bytes;
+    this.#room.release(record.bytes);
+    if (record !== this.#guest) return;
+    this.#guest = undefined;
+    this.#room.repay();
   }
 
   get isEmpty(): boolean {

@@ -6,6 +6,7 @@
 export class BufferRoom {
   readonly capacity: number;
   #used = 0;
+  #lent = 0;
 
   constructor(capacity: number) {
     this.capacity = capacity;
@@ -17,8 +18,20 @@ export class BufferRoom {
 
   /** Whether a bucket that holds `held` bytes may hold `bytes` more. The first record of a bucket needs free room only. */
   fits(held: number, bytes: number): boolean {
-    const free = this.capacity - this.#used;
+    const free = this.capacity + this.#lent - this.#used;
     return bytes <= free && (held === 0 || held + bytes <= free);
+  }
+
+  /** So much more than there is, for one record at a time; false: another one has it. It takes nothing from the others. */
+  lend(bytes: number): boolean {
+    if (this.#lent > 0) return false;
+    this.#lent = bytes;
+    return true;
+  }
+
+  /** The record has left the buffer. */
+  repay(): void {
+    this.#lent = 0;
   }
 
   take(bytes: number): void {

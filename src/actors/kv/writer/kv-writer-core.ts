@@ -4,6 +4,7 @@ import { BucketMetadata } from './bucket-metadata.js';
 import type { BucketQueue } from './bucket-queue.js';
 import { BucketSender, pauseMs } from './bucket-sender.js';
 import { BufferRoom } from './buffer-room.js';
+import { CrowdedBuckets } from './crowded-buckets.js';
 import { DueHeap } from './due-heap.js';
 import { PendingRecord, type PutResult, recordRoom } from './pending-record.js';
 import { refuseArguments } from './put-arguments.js';
@@ -40,13 +41,11 @@ export class KvWriterCore {
   readonly #alarm: WriterAlarm;
   readonly #ledger = new RecordLedger();
   readonly #due = new DueHeap<BucketQueue>();
-  /** Those with puts that wait for room, longest first. */
-  readonly #crowded = new Set<BucketQueue>();
+  readonly #crowded: CrowdedBuckets;
   readonly #sender: BucketSender;
   /** Records up to this one do not linger. */
   #urgentUpTo = 0;
   #givenAtTurn = 0;
-  #ready: (() => void)[] = [];
   /** Of the promise that was made last. */
   readonly #captured: { resolve: (result: PutResult) => void; reject: (reason: unknown) => void } =
     {
@@ -85,6 +84,13 @@ export class KvWriterCore {
         this.#buckets.forget(queue);
       },
       settled: () => this.#pump(),
+    });
+    this.#crowded = new CrowdedBuckets({
+      mayGo: (queue, nowMs) =>
+        queue.awaiting === undefined &&
+        queue.notBeforeMs <= nowMs &&
+        this.#throttle.remainingMs(queue, nowMs) === 0,
+      admitted: (queue) => this.#plan(queue),
     });
     this.#buckets = new BucketMap({
       room: this.#room,
@@ -181,7 +187,7 @@ export class KvWriterCore {
    * few batches, for what is sent and answered. Never rejects.
    */
   ready(): Promise<void> {
-    if (this.#crowded.size > 0) return new Promise((resolve) => this.#ready.push(resolve));
+    if (!this.#crowded.isEmpty) return new Promise((done) => this.#crowded.whenEmpty(done));
     if (this.#ledger.given - this.#givenAtTurn < PUTS_PER_TURN) return Promise.resolve();
     return new Promise((resolve) => {
       this.#ports.turn(() => {
@@ -215,12 +221,10 @@ export class KvWriterCore {
     this.#throttle.sweep(nowMs);
     const { given, acknowledged, failed, open } = this.#ledger;
     const { attempts, inFlight, retries, refusals } = this.#sender;
-    let waiting = 0;
-    for (const queue of this.#crowded) waiting += queue.overflow.live;
     return {
       records: open,
       bufferedBytes: this.#room.used,
-      waiting,
+      waiting: this.#crowded.records,
       windows: this.#throttle.windows,
       given,
       acknowledged,
@@ -253,26 +257,6 @@ export class KvWriterCore {
     if (queue.flying === undefined || queue.heapIndex < 0) this.#plan(queue);
   }
 
-  /** Lets in who waits for room: each bucket in its turn, as far as its share goes. */
-  #admit(): void {
-    if (this.#crowded.size > 0) {
-      for (const queue of [...this.#crowded]) {
-        const admitted = queue.admit();
-        if (admitted > 0) {
-          this.#crowded.delete(queue);
-          this.#crowded.add(queue);
-          this.#plan(queue);
-        }
-        if (queue.overflow.live === 0) this.#crowded.delete(queue);
-      }
-    }
-    if (this.#crowded.size > 0 || this.#ready.length === 0) return;
-    const waiters = this.#ready;
-    this.#ready = [];
-    this.#givenAtTurn = this.#ledger.given;
-    for (const resolve of waiters) resolve();
-  }
-
   // Time.
 
   #pump(): void {
@@ -291,7 +275,7 @@ export class KvWriterCore {
       this.#finish();
       return;
     }
-    this.#admit();
+    this.#crowded.admit(nowMs);
     const hasWork = !this.#isIdle || this.#hasWindows(nowMs);
     if (this.#metadata.dueMs(!hasWork) <= nowMs) this.#metadata.ask(this.#buckets);
     const dueMs = Math.min(
@@ -366,7 +350,6 @@ export class KvWriterCore {
     this.#buckets.clear();
     this.#crowded.clear();
     this.#throttle.keepOnly([]);
-    this.#admit();
     this.#ports.timer.disarm();
     this.#ports.transport.close();
     this.#resolveClosed();

@@ -9,7 +9,7 @@ export interface WriterConfig {
   readonly batchBytes: number;
   /** How long the first record of a batch waits for others, as far as nothing else holds it up. Default 2. */
   readonly lingerMs: number;
-  /** Most bytes of records that are accepted and not settled. Default 32 MiB. */
+  /** Most bytes of records that are accepted and not settled, but for one record. Default 32 MiB. */
   readonly bufferBytes: number;
   /** What a put does that finds no room: wait for it, or fail. Default `wait`. */
   readonly onFull: 'wait' | 'fail';

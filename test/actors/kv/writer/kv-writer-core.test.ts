@@ -452,6 +452,30 @@ describe('a full buffer', () => {
     expect(calm.every(({ settled }) => settled === 'resolved')).toBe(true);
   });
 
+  it('lets a large record in that never finds room among many busy buckets, one at a time', async () => {
+    const writer = await started({ lingerMs: 0, batchBytes: 400, bufferBytes: 4000 });
+    writer.transport.onPut = (sent) => void writer.time.setTimer(10, () => sent.take());
+    const feed = (): void => {
+      for (const bucket of numbers(6)) {
+        for (const i of numbers(6)) writer.put(`${i}`, { bucket, value: new Uint8Array(100) });
+      }
+    };
+    feed();
+    await writer.turns();
+    feed();
+    const [large, other] = [6, 7].map((bucket) =>
+      writer.put('L', { bucket, value: new Uint8Array(2500) }),
+    );
+    for (let i = 0; i < 5; i += 1) {
+      feed();
+      await writer.advance(10);
+      expect(writer.core.stats().bufferedBytes).toBeLessThanOrEqual(4000 + 2500 + 65);
+    }
+    expect(large?.settled).toBe('resolved');
+    expect(other?.settled).toBe('resolved');
+    expect(writer.core.stats().waiting).toBeGreaterThan(100);
+  });
+
   it('fails puts where it is told to', async () => {
     const writer = await started({ lingerMs: 0, bufferBytes: 2000, onFull: 'fail' });
     writer.put('a', { bucket: 0, value: new Uint8Array(bytes) });
