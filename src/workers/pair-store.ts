@@ -25,13 +25,14 @@ export interface PairStoreParts {
 
 /** A floor far below any that is configured; a rate has to fit the arena's words. */
 const LEAST_QPS = 1e-6;
-/** Texts of long keys that are remembered; beyond it the oldest half is dropped, but for those with a limit. */
-const MAX_LONG_KEYS = 4096;
 
 export class PairStore implements PairSource, LimitPort {
   readonly capacity: number;
   readonly #parts: PairStoreParts;
-  /** Cells of keys that are held as prefix and hash, by the text that stands for them. */
+  /**
+   * Cells of keys that are held as prefix and hash, by the text that stands for them: of all live ones that were described,
+   * and at most as many dead ones as there are cells.
+   */
   readonly #longKeys = new Map<string, number>();
 
   constructor(parts: PairStoreParts) {
@@ -47,7 +48,7 @@ export class PairStore implements PairSource, LimitPort {
     const { directory, rpcs } = this.#parts;
     const { space, key, hashed } = directory.describe(directory.cellAt(cell));
     const rpc = rpcs.all()[space]?.name ?? String(space);
-    if (hashed) this.#rememberLong(`${rpc}\u0000${key}`, cell);
+    if (hashed) this.#rememberLong(longId(rpc, key), cell);
     return { rpc, table: key };
   }
 
@@ -130,28 +131,33 @@ export class PairStore implements PairSource, LimitPort {
     const { directory, rpcs } = this.#parts;
     const id = rpcs.find(rpc)?.id;
     if (id === undefined) return 0;
-    const long = this.#longKeys.get(`${rpc}\u0000${table}`);
-    if (long !== undefined) {
-      const offset = directory.cellAt(long);
-      const { key, space } = directory.describe(offset);
-      if (directory.isLive(offset) && space === id && key === table) return offset;
-    }
+    const long = this.#longKeys.get(longId(rpc, table));
+    if (long !== undefined && this.#isOf(long, id, table)) return directory.cellAt(long);
     return insert ? directory.findOrInsert(id, table) : directory.find(id, table);
   }
 
+  #isOf(cell: number, id: number, table: string): boolean {
+    const { directory } = this.#parts;
+    const offset = directory.cellAt(cell);
+    if (!directory.isLive(offset)) return false;
+    const { key, space } = directory.describe(offset);
+    return space === id && key === table;
+  }
+
   #rememberLong(id: string, cell: number): void {
-    // Anew, so that it is among the youngest.
-    this.#longKeys.delete(id);
-    if (this.#longKeys.size >= MAX_LONG_KEYS) {
-      let drop = MAX_LONG_KEYS / 2;
-      for (const [key, old] of this.#longKeys) {
-        if (drop === 0) break;
-        // Its limit is to be removed by this text one day.
-        if (this.#limitOf(old) > 0) continue;
-        this.#longKeys.delete(key);
-        drop -= 1;
+    this.#longKeys.set(id, cell);
+    if (this.#longKeys.size <= 2 * this.capacity) return;
+    for (const [known, old] of this.#longKeys) {
+      const end = known.indexOf('\u0000');
+      const rpcId = this.rpcId(known.slice(0, end));
+      if (rpcId === undefined || !this.#isOf(old, rpcId, known.slice(end + 1))) {
+        this.#longKeys.delete(known);
       }
     }
-    this.#longKeys.set(id, cell);
   }
+}
+
+/** RPC types hold no NUL. */
+function longId(rpc: string, table: string): string {
+  return `${rpc}\u0000${table}`;
 }

@@ -20,6 +20,7 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
     let arena: Arena;
     let directory: KeyDirectory;
     let store: PairStore;
+    let keeper: DirectoryKeeper;
     let changes: number;
     let drops: number;
     let nowNs: number;
@@ -37,12 +38,13 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
     /** Also a successor's: what it knows is in the arena. */
     const create = (): PairStore => {
       const quiescence = new QuiescenceWords(arena.buffer, arena.layout.quiescence, 1);
+      keeper = new DirectoryKeeper(arena.buffer, arena.layout.directory, PAIRS, quiescence);
       return new PairStore({
         arena,
         clock: { nowNs: () => nowNs },
         rpcs: new RpcTable(arena),
         directory,
-        keeper: new DirectoryKeeper(arena.buffer, arena.layout.directory, PAIRS, quiescence),
+        keeper,
         onChange: () => {
           changes += 1;
         },
@@ -191,6 +193,28 @@ describe.each(bothKernels({ threads: 1, rpcs: 2, pairs: PAIRS }))(
         expect(limit?.qpsLimit).toBe(3);
         successor.apply([remove('read', limit?.table as string)]);
         expect(qpsOf(cell)).toBe(0);
+      });
+
+      it('are all slowed, and no pair is made up for a text, also when every pair of the directory has one', () => {
+        const cells = Array.from({ length: PAIRS }, (_, i) => count(0, `${PREFIX}${i}`));
+        const texts = cells.map((cell) => store.describe(cell).table);
+        store.apply(texts.map((text) => set('read', text, 2)));
+        expect(cells.filter((cell) => qpsOf(cell) !== 2)).toEqual([]);
+        expect(directory.use()).toMatchObject({ used: PAIRS, overflow: 0 });
+      });
+
+      it('are not held for ever: texts of pairs that are gone make room', () => {
+        const limited = count(0, `${PREFIX}limited\u0000`);
+        const { table } = store.describe(limited);
+        store.apply([set('read', table, 3)]);
+        for (let i = 0; i < 3 * PAIRS; i++) {
+          const cell = count(0, `${PREFIX}${i}`);
+          store.describe(cell);
+          expect(store.drop(cell, directory.generationOf(directory.cellAt(cell)))).toBe(true);
+          keeper.maintain();
+        }
+        store.apply([remove('read', table)]);
+        expect(qpsOf(limited)).toBe(0);
       });
 
       it('have their limit removed however many others were described since', () => {
