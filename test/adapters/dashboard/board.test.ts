@@ -117,6 +117,18 @@ it('draws a limit while it holds, and no longer', () => {
   expect(board.pairs.of('commit_rowset', 'a')).toBeUndefined();
 });
 
+it('draws who is asked for most now before who was', () => {
+  const board = new Board();
+  const hot = (table: string, qps: number) => ({ rpc: 'commit_rowset', table, qps });
+  board.apply(stateSample(1000, { hottest: [hot('gone', 1000), hot('a', 20)] }));
+  for (let i = 2; i <= 4; i++) board.apply(stateSample(i * 1000, { hottest: [hot('a', 20)] }));
+  // One list without it may be chance.
+  expect(board.pairs.free().map(tableOf)).toEqual(['gone', 'a']);
+  for (let i = 5; i <= 7; i++)
+    board.apply(stateSample(i * 1000, { hottest: [hot('a', 20), hot('b', 3)] }));
+  expect(board.pairs.free().map(tableOf)).toEqual(['a', 'b', 'gone']);
+});
+
 it('draws the hottest pairs too, after those that were slowed', () => {
   const board = new Board();
   const hot = (table: string, qps: number) => ({ rpc: 'commit_rowset', table, qps });

@@ -163,13 +163,14 @@ describe('circuits', () => {
         circuit('d', { state: 'open' }),
         circuit('e', { consecutiveFailures: 5 }),
       ],
+      // Each probe that fails opens it anew.
       [opened(1, 'd', 'failures'), opened(2, 'd', 'probe-failed'), opened(3, 'b', 'failures')],
     );
     expect(
       rows.map(({ address, reason, openedMs, failures }) => [address, reason, openedMs, failures]),
     ).toEqual([
       ['c', 'opened by hand', undefined, undefined],
-      ['d', 'probe failed', 20, 3],
+      ['d', 'probe failed', 10, 3],
       ['b', 'calls failed', 30, 3],
       ['e', undefined, undefined, 5],
       ['a', undefined, undefined, 2],
@@ -185,6 +186,8 @@ describe('circuits', () => {
     } as const;
     const [row] = circuitRows([circuit('a')], [opened(1, 'a', 'failures'), closed]);
     expect(row?.reason).toBeUndefined();
+    const again = [opened(1, 'a', 'failures'), closed, opened(3, 'a', 'failures')];
+    expect(circuitRows([circuit('a', { state: 'open' })], again)[0]?.openedMs).toBe(30);
   });
 });
 

@@ -4,6 +4,7 @@ import type { RecordedEvent } from '../../../../../workers/state/runtime-state.j
 export interface CircuitRow extends CircuitSnapshot {
   /** Of its last opening; undefined: not known. */
   readonly reason: string | undefined;
+  /** Of its first opening since it was closed, as far back as events are kept; undefined: not known. */
   readonly openedMs: number | undefined;
   /** In a row; of an open one those that opened it. undefined: not known. */
   readonly failures: number | undefined;
@@ -24,7 +25,8 @@ export function openReason(reason: string): string {
 interface Opening {
   readonly reason: string;
   readonly failures: number;
-  readonly atMs: number;
+  /** Each probe that fails opens it anew: it has been open since the first time. */
+  readonly sinceMs: number;
 }
 
 /** Open ones first, then what fails most. @param events oldest first. */
@@ -34,8 +36,14 @@ export function circuitRows(
 ): CircuitRow[] {
   const openings = new Map<string, Opening>();
   for (const { name, event } of events) {
-    if (name === 'circuit-open') openings.set(event.address, event);
-    else if (name === 'circuit-closed') openings.delete(event.address);
+    if (name === 'circuit-open') {
+      const { address, reason, failures, atMs } = event;
+      openings.set(address, {
+        reason,
+        failures,
+        sinceMs: openings.get(address)?.sinceMs ?? atMs,
+      });
+    } else if (name === 'circuit-closed') openings.delete(event.address);
   }
   return circuits
     .map((circuit) => {
@@ -45,7 +53,7 @@ export function circuitRows(
       return {
         ...circuit,
         reason: reason === undefined ? undefined : openReason(reason),
-        openedMs: opening?.atMs,
+        openedMs: opening?.sinceMs,
         failures: circuit.state === 'closed' ? circuit.consecutiveFailures : opening?.failures,
       };
     })

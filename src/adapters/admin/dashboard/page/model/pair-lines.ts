@@ -16,10 +16,13 @@ export interface PairLine {
 
 /** Pairs of which lines are kept. */
 const MAX_PAIRS = 100;
+/** A rate that was measured longer ago says nothing of now. */
+const FRESH_MS = 5000;
 
 /** The lines of the pairs that are slowed, or hot, or were within the window. */
 export class PairLines {
   readonly #lines = new Map<string, { -readonly [K in keyof PairLine]: PairLine[K] }>();
+  #measuredMs = Number.NEGATIVE_INFINITY;
 
   /** Changes of the past, oldest first: lines begin where their limit began, also before the page was opened. */
   tell({ atMs, changes }: ThrottleRecord): void {
@@ -43,6 +46,7 @@ export class PairLines {
     throttled: readonly ThrottledPair[],
     hottest: readonly PairRate[] = [],
   ): void {
+    this.#measuredMs = atMs;
     const slowed = throttled.slice(0, MAX_PAIRS);
     const now = new Set(slowed.map(({ rpc, table }) => idOf(rpc, table)));
     // What matters least first, so that it is what makes room.
@@ -72,8 +76,10 @@ export class PairLines {
     return this.#lines.get(idOf(rpc, table));
   }
 
-  /** Those not slowed now: those that were, the last one first, then the hottest. */
+  /** Those not slowed now: those that were, the last one first, then the hottest, then those that are among them no more. */
   free(): PairLine[] {
+    const rate = ({ qps: { last } }: PairLine): number =>
+      last === undefined || last[0] < this.#measuredMs - FRESH_MS ? 0 : last[1];
     return [...this.#lines.values()]
       .filter(({ throttled }) => !throttled)
       .sort((a, b) => (b.seenMs === a.seenMs ? rate(b) - rate(a) : b.seenMs - a.seenMs));
@@ -101,10 +107,6 @@ export class PairLines {
       this.#lines.delete(id);
     }
   }
-}
-
-function rate({ qps }: PairLine): number {
-  return qps.last?.[1] ?? 0;
 }
 
 function idOf(rpc: string, table: string): string {
