@@ -10,10 +10,14 @@ const LOCAL_REFUSALS: ReadonlySet<string> = new Set([
   'ERR_SPILLWAY_NO_RUNTIME',
   'ERR_SPILLWAY_UNKNOWN_RPC',
   'ERR_SPILLWAY_CONFIG',
+  'ERR_SPILLWAY_KV_BUFFER_FULL',
+  'ERR_SPILLWAY_KV_RECORD',
+  'ERR_SPILLWAY_KV_WRITER_CLOSED',
 ]);
 
 /**
- * A `BusyError` is busy, with its hint if it has one; what this package refused is ignored; any other error is a failure.
+ * A `BusyError` is busy, with its hint if it has one; a `StorageBackpressureError` is busy with the pressure of a hard
+ * rejection; what this package refused is ignored; any other error is a failure.
  * Adapters bring their own.
  */
 export function classifyByError(
@@ -24,6 +28,7 @@ export function classifyByError(
   if (outcome.ok) return 'success';
   const { error } = outcome;
   if (!isSpillwayError(error)) return 'failure';
+  if (error.code === 'ERR_SPILLWAY_STORAGE_BACKPRESSURE') return { kind: 'busy', pressure: 1 };
   if (error.code !== 'ERR_SPILLWAY_BUSY') {
     return LOCAL_REFUSALS.has(error.code) ? 'ignored' : 'failure';
   }

@@ -6,6 +6,12 @@ import {
   RateLimitExceededError,
   RuntimeClosedError,
 } from '../../src/shared/errors.js';
+import { StorageBackpressureError } from '../../src/shared/kv-errors.js';
+import {
+  KvBufferFullError,
+  KvRecordError,
+  KvWriterClosedError,
+} from '../../src/shared/kv-writer-errors.js';
 import { isVerdict, type Verdict, verdictKind } from '../../src/shared/verdict.js';
 import type { Gate } from '../../src/workers/gate.js';
 import type { Classifier } from '../../src/workers/outcome.js';
@@ -39,10 +45,18 @@ describe('classifyByError', () => {
     expect(thrown(new BusyError('b', { retryAfterMs: Number.NaN }))).toBe('busy');
   });
 
+  it('takes the refusal of a store for BUSY and the hard rejection of its bucket', () => {
+    expect(thrown(new StorageBackpressureError(''))).toEqual({ kind: 'busy', pressure: 1 });
+  });
+
   it('takes nothing that was refused here for the downstream’s fault', () => {
     const refusal = new RateLimitExceededError('', { retryAfterMs: 1, stage: 'host' });
     expect(thrown(refusal)).toBe('ignored');
     expect(thrown(new RuntimeClosedError())).toBe('ignored');
+    const full = new KvBufferFullError('', { bufferedBytes: 1, bufferBytes: 1 });
+    expect(thrown(full)).toBe('ignored');
+    expect(thrown(new KvRecordError('', { storageCode: 3 }))).toBe('ignored');
+    expect(thrown(new KvWriterClosedError('', { outcome: 'not-taken' }))).toBe('ignored');
   });
 });
 
