@@ -1,6 +1,7 @@
 /** The routes of the admin server, put into a fastify instance. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminStore } from '../../workers/admin-servers.js';
+import type { StateOptions } from '../../workers/state/state-reader.js';
 import { type AdminRefusal, refusal, refusalBody, refusalOf } from './admin-refusal.js';
 import type { AdminSource } from './admin-source.js';
 import { configJson, RefusedRequest, readPatch, wantedVersion } from './config-json.js';
@@ -41,10 +42,10 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
 /** What runs on after an answer, the event streams, ends when the instance closes. */
 export function addAdminRoutes(app: FastifyInstance, parts: AdminRouteParts): void {
   const { source, stores, hasToken } = parts;
-  const state = () => source.state({ stores });
+  const state = (options: StateOptions = {}) => source.state({ stores, ...options });
   const streams = new EventStreams(
     {
-      state,
+      state: () => state(),
       recordedEvents: (sinceSeq) => source.recordedEvents(sinceSeq),
       onRecorded: (listener) => source.onRecorded(listener),
     },
@@ -86,8 +87,8 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRouteParts): vo
     };
     return sendJson(reply.code(status === 'ok' ? 200 : 503), JSON.stringify(body));
   });
-  app.get('/state', { exposeHeadRoute: true }, async (_request, reply) =>
-    sendJson(reply, JSON.stringify(state())),
+  app.get('/state', { exposeHeadRoute: true }, async (request, reply) =>
+    sendJson(reply, JSON.stringify(state(stateOptions(request.query)))),
   );
   app.get('/config', { exposeHeadRoute: true }, async (_request, reply) => {
     const { configVersion } = source;
@@ -111,6 +112,15 @@ export function addAdminRoutes(app: FastifyInstance, parts: AdminRouteParts): vo
 
 export function sendRefusal(reply: FastifyReply, told: AdminRefusal): FastifyReply {
   return sendJson(reply.code(told.status).headers(told.headers ?? {}), refusalBody(told));
+}
+
+/** @throws RefusedRequest */
+function stateOptions(query: unknown): StateOptions {
+  const { maxPairs } = query as { readonly maxPairs?: unknown };
+  if (maxPairs === undefined) return {};
+  if (typeof maxPairs !== 'string' || !/^\d{1,9}$/.test(maxPairs))
+    throw new RefusedRequest(refusal(400, 'maxPairs must be an integer >= 0'));
+  return { maxPairs: Number(maxPairs) };
 }
 
 /** Of the routes, whatever stands before it. */

@@ -24,7 +24,7 @@ export interface RuntimeState {
   readonly atMs: number;
   /** null: a process without a runtime, such as a key-value server. Its `limits` are those of `throttled`. */
   readonly runtime: RuntimeSnapshot | null;
-  /** Pairs that are slowed now, the most severe first. At most 1000 of `throttledTotal`. */
+  /** Pairs that are slowed now, the most severe first. At most 1000 of `throttledTotal`, or as many as were asked for. */
   readonly throttled: readonly ThrottledPair[];
   readonly throttledTotal: number;
   /**

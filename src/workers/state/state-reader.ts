@@ -1,6 +1,7 @@
 /** Puts the state of a backend together: what the arena says now, and what the owner remembers. */
 import { hostname } from 'node:os';
 import type { PairRate } from '../../actors/throttle/limit-action.js';
+import { describeValue } from '../../shared/quota.js';
 import type { KvStoreStats } from '../kv/kv-store.js';
 import type { RuntimeSnapshot } from '../snapshot.js';
 import type { EventLog } from './event-log.js';
@@ -10,6 +11,8 @@ import type { ThrottleHistory } from './throttle-history.js';
 export interface StateOptions {
   /** Key-value stores of this process, by a name that tells them apart. Default: none. */
   readonly stores?: Readonly<Record<string, { stats(): KvStoreStats }>>;
+  /** Slowed pairs that are listed, the most severe ones. Default: 1000. */
+  readonly maxPairs?: number;
 }
 
 export interface StateParts {
@@ -24,14 +27,15 @@ export interface StateParts {
   readonly history: ThrottleHistory;
 }
 
-const MAX_PAIRS = 1000;
-
+/** @throws RangeError for a `maxPairs` that is no integer >= 0. */
 export function readState(
   { runtimeId, backendId, startedAt, snapshot, hottest = [], events, history }: StateParts,
-  { stores = {} }: StateOptions,
+  { stores = {}, maxPairs = 1000 }: StateOptions,
 ): RuntimeState {
+  if (!Number.isSafeInteger(maxPairs) || maxPairs < 0)
+    throw new RangeError(`maxPairs must be an integer >= 0, got ${describeValue(maxPairs)}`);
   const { limits } = snapshot;
-  const throttled = history.throttled(limits, MAX_PAIRS);
+  const throttled = history.throttled(limits, maxPairs);
   return {
     schema: 1,
     backendId: backendId === null ? null : String(backendId),

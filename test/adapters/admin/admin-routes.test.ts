@@ -122,6 +122,31 @@ describe('GET /state', () => {
   });
 });
 
+describe('GET /state?maxPairs', () => {
+  it.each([0, 2, 5000])('asks for %d of the slowed pairs', async (maxPairs) => {
+    const asked: unknown[] = [];
+    const { state } = source;
+    source.state = (options) => {
+      asked.push(options);
+      return state(options);
+    };
+    await serve();
+    expect((await get(`/state?maxPairs=${maxPairs}`)).statusCode).toBe(200);
+    expect((await get('/state')).statusCode).toBe(200);
+    expect(asked).toEqual([{ stores: {}, maxPairs }, { stores: {} }]);
+  });
+
+  it.each(['', 'all', '-1', '1.5', '1e3', '9999999999', '1&maxPairs=2'])(
+    'refuses %j',
+    async (maxPairs) => {
+      await serve();
+      const answer = await get(`/state?maxPairs=${maxPairs}`);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json().error.message).toBe('maxPairs must be an integer >= 0');
+    },
+  );
+});
+
 describe('GET /metrics', () => {
   it('has the runtime, and the stores', async () => {
     const table = {
