@@ -6,7 +6,11 @@ import { describeEvent } from '../../../src/adapters/admin/dashboard/page/model/
 import { createFormats } from '../../../src/adapters/admin/dashboard/page/model/formats.js';
 import { linkStatus } from '../../../src/adapters/admin/dashboard/page/model/link-status.js';
 import { rpcRates } from '../../../src/adapters/admin/dashboard/page/model/rpc-rates.js';
-import { Series, unbroken } from '../../../src/adapters/admin/dashboard/page/model/series.js';
+import {
+  Series,
+  unbroken,
+  valueAt,
+} from '../../../src/adapters/admin/dashboard/page/model/series.js';
 import { throttleStack } from '../../../src/adapters/admin/dashboard/page/model/throttle-stack.js';
 import { RUNTIME_EVENTS } from '../../../src/workers/runtime-events.js';
 import type { CircuitSnapshot } from '../../../src/workers/snapshot.js';
@@ -135,6 +139,14 @@ describe('upgrades in force', () => {
     expect(seqs(stack)).toEqual([8]);
     expect(stack.unknown).toBe(3);
   });
+});
+
+it('has no value where the last one is too old', () => {
+  expect(valueAt([], 0, 100)).toBeUndefined();
+  const points = [[10, 1] as const, [50, 2] as const];
+  expect(valueAt(points, 150, 100)).toBe(2);
+  expect(valueAt(points, 151, 100)).toBeUndefined();
+  expect(valueAt(points, 1e9, Number.POSITIVE_INFINITY)).toBe(2);
 });
 
 describe('circuits', () => {

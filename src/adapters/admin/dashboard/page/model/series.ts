@@ -41,6 +41,12 @@ export class Series {
   }
 }
 
+/** The last value, if it was measured at most `gapMs` before `atMs`: an older one says nothing of then. */
+export function valueAt(points: readonly Point[], atMs: number, gapMs: number): number | undefined {
+  const last = points.at(-1);
+  return last === undefined || last[0] < atMs - gapMs ? undefined : last[1];
+}
+
 /** The lines between the points: a gap where none came for `gapMs`. */
 export function unbroken(points: readonly Point[], gapMs: number): Point[][] {
   const lines: Point[][] = [];

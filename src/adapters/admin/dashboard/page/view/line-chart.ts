@@ -1,6 +1,6 @@
 import { valueTicks } from '../model/chart-scale.js';
 import type { Formats } from '../model/formats.js';
-import { type Point, unbroken, WINDOW_MS } from '../model/series.js';
+import { type Point, unbroken, valueAt, WINDOW_MS } from '../model/series.js';
 import { visibleText } from '../model/visible-text.js';
 import { el, setAttributes, setText, svg } from './dom.js';
 
@@ -18,6 +18,8 @@ export interface ChartFrame {
   /** Right edge, ms since the runtime's start, and the same in ms since 1970. */
   readonly nowMs: number;
   readonly wallMs: number;
+  /** What is known now is from then. */
+  readonly state: { readonly atMs: number };
   readonly formats: Formats;
 }
 
@@ -52,7 +54,7 @@ export class LineChart {
   }
 
   draw(lines: readonly Line[], frame: ChartFrame): void {
-    const { nowMs, formats } = frame;
+    const { nowMs, formats, state } = frame;
     const begin = Math.min(nowMs, ...lines.map(({ points }) => points[0]?.[0] ?? nowMs));
     const spanMs = SPANS_MS.find((span) => span >= nowMs - begin) ?? WINDOW_MS;
     const fromMs = nowMs - spanMs;
@@ -81,10 +83,10 @@ export class LineChart {
         return svg('path', { class: `line ${tone}`, d });
       }),
     );
-    const said = lines.map(({ label, points, zeroIsNone }) => {
-      const value = points.at(-1)?.[1];
-      const none = value === undefined || (zeroIsNone === true && value === 0);
-      return `${label}: ${none ? 'none' : this.#value(value)}`;
+    const said = lines.map(({ label, points, stepped, zeroIsNone }) => {
+      const value = valueAt(points, state.atMs, stepped ? Number.POSITIVE_INFINITY : GAP_MS);
+      if (value === undefined) return `${label}: ${points.length === 0 ? 'none' : 'not known'}`;
+      return `${label}: ${zeroIsNone === true && value === 0 ? 'none' : this.#value(value)}`;
     });
     this.#drawLegend(lines, said);
     const title = visibleText(this.title.textContent ?? '').slice(0, 200);
