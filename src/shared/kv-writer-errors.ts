@@ -42,7 +42,7 @@ export class KvUnknownBucketError extends SpillwayError {
   }
 }
 
-/** A record that no server takes: an empty key, or something over a limit. Nothing was sent. */
+/** A record that no server takes: an empty key, or something over a limit, here or at the server. Nothing of it was taken. */
 export class KvRecordError extends SpillwayError {
   /** As the server numbers it. */
   readonly storageCode: 3 | 4;

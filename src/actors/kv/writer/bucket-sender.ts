@@ -42,7 +42,8 @@ export class BucketSender {
     }
     const batch = queue.nextBatch(config.batchBytes);
     const first = batch?.records[0];
-    if (batch === undefined || first === undefined) return;
+    const last = batch?.records.at(-1);
+    if (batch === undefined || first === undefined || last === undefined) return;
     throttle.passed(queue, first.expiresAtMs - config.deliveryTimeoutMs);
     queue.flying = batch;
     this.attempts += 1;
@@ -54,7 +55,11 @@ export class BucketSender {
       records: batch.records,
       completion: config.completion,
       number: this.attempts,
-      timeoutMs: config.requestTimeoutMs,
+      // When the last of them is given up, nobody waits for the answer but the records behind them.
+      timeoutMs: Math.min(
+        config.requestTimeoutMs,
+        Math.max(Math.ceil(last.expiresAtMs - ports.nowMs()), 1),
+      ),
     };
     ports.transport.put(attempt, (end) => this.#onEnd(queue, batch, end));
   }

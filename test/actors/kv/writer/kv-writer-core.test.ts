@@ -350,6 +350,22 @@ describe('a deadline', () => {
     expect(writer.core.stats().bufferedBytes).toBe(0);
   });
 
+  it('of the last record is that of its request, too: those behind it do not wait for longer', async () => {
+    const writer = await started({ lingerMs: 100, deliveryTimeoutMs: 500, requestTimeoutMs: 2000 });
+    writer.put('a', { bucket: 0 });
+    await writer.advance(60);
+    writer.put('b', { bucket: 0 });
+    await writer.advance(40);
+    expect(writer.sent.map(({ keys, timeoutMs }) => [keys, timeoutMs])).toEqual([
+      [['a', 'b'], 460],
+    ]);
+    writer.sent[0]?.take();
+    const patient = await started({ lingerMs: 0, requestTimeoutMs: 2000 });
+    patient.put('a', { bucket: 0 });
+    await patient.turns();
+    expect(patient.sent[0]?.timeoutMs).toBe(2000);
+  });
+
   it('of all that was tried before leaves nothing behind: the next record lingers as ever', async () => {
     const writer = await started({ lingerMs: 100, deliveryTimeoutMs: 500 });
     writer.put('a', { bucket: 0 });
