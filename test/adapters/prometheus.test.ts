@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Registry } from 'prom-client';
+import { AggregatorRegistry, Registry } from 'prom-client';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { labelValue } from '../../src/adapters/prometheus/label-value.js';
 import { createPrometheusMetrics } from '../../src/adapters/prometheus.js';
@@ -191,6 +191,35 @@ describe('createPrometheusMetrics', () => {
       expect(text).toContain('# TYPE spillway_calls counter\nspillway_calls_total{rpc="r"} 2\n');
       expect(text.endsWith('# EOF\n')).toBe(true);
     }
+  });
+
+  it('can be put together for the processes of a cluster', async () => {
+    const conservation = (ok: boolean) => ({ ...current.conservation, ok });
+    const processes = [
+      snapshotSample({ level: 2, rpcs: [rpcSample('a', { calls: 5, qpsLimit: 10 })] }),
+      snapshotSample({
+        level: 3,
+        controlSilentMs: 9000,
+        conservation: conservation(false),
+        rpcs: [rpcSample('a', { calls: 7, qpsLimit: 10 })],
+      }),
+      snapshotSample({ rpcs: [rpcSample('a', { qpsLimit: 10 })] }),
+    ];
+    const each = processes.map(async (snapshot) => {
+      const own = new Registry();
+      createPrometheusMetrics({ snapshot: () => snapshot }, { register: own });
+      return JSON.parse(JSON.stringify(await own.getMetricsAsJSON()));
+    });
+    register = AggregatorRegistry.aggregate(await Promise.all(each)) as Registry;
+    const all = await scrape();
+    expect(all.get('spillway_calls_total{rpc="a"}')).toBe('12');
+    expect(all.get('spillway_host_qps_limit{rpc="a"}')).toBe('30');
+    expect(all.get('spillway_conservation_ok')).toBe('0');
+    expect(all.get('spillway_control_silent_seconds')).toBe('9');
+    expect(all.get('spillway_throttle_level')).toBe('3');
+    expect([...all].filter(([name]) => name.startsWith('spillway_build_info'))).toEqual([
+      [expect.any(String), '1'],
+    ]);
   });
 
   it('keeps showing the last snapshot of a runtime that is closed', async () => {

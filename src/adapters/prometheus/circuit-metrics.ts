@@ -23,6 +23,7 @@ export const CIRCUIT_METRICS: readonly MetricSpec[] = [
   },
   {
     name: 'circuit_state',
+    together: 'max',
     type: 'gauge',
     help: 'Circuit of an unhealthy address: 0 closed with failures, 1 half-open, 2 open.',
     labels: ['address'],

@@ -34,6 +34,7 @@ export const HOST_METRICS: readonly MetricSpec[] = [
     'gauge',
     {
       name: 'conservation_ok',
+      together: 'min',
       help: '1 when granted = spent + returned + lost + held, else 0.',
     },
     (s) => (s.conservation.ok ? 1 : 0),

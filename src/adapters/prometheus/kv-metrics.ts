@@ -12,10 +12,11 @@ function perTable(
   name: string,
   help: string,
   read: (table: KvTableStats) => number,
+  more: Pick<KvMetric, 'together'> = {},
 ): KvMetric {
   const samples = ({ tables }: KvStoreStats): Sample[] =>
     tables.map((one) => ({ labels: { table: labelValue(one.table) }, value: read(one) }));
-  return { type, name, help, labels: ['table'], read: samples };
+  return { type, name, help, labels: ['table'], ...more, read: samples };
 }
 
 function flushSeconds({ tables }: KvStoreStats): Sample[] {
@@ -31,6 +32,7 @@ export const KV_METRICS: readonly KvMetric[] = [
     'backpressure_max_pressure',
     'Highest pressure that a bucket of the table reports now, in [0, 1).',
     ({ maxPressure }) => maxPressure,
+    { together: 'max' },
   ),
   perTable(
     'counter',
@@ -87,6 +89,7 @@ export const KV_METRICS: readonly KvMetric[] = [
     'l0_files',
     'Most level-0 files of a bucket, as of its last sample.',
     ({ maxL0Files }) => maxL0Files,
+    { together: 'max' },
   ),
   {
     type: 'gauge',

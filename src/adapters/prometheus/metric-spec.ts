@@ -38,10 +38,12 @@ export interface MetricSpec {
   readonly labels: readonly string[];
   /** Doris' name of it, as far as there is one; `*` stands for an RPC type. */
   readonly seed?: string;
+  /** What prom-client makes of the values of several processes where it puts a cluster together. Default: their sum. */
+  readonly together?: 'min' | 'max' | 'first';
   read(scrape: Scrape): readonly Sample[];
 }
 
-export type About = Pick<MetricSpec, 'name' | 'help' | 'seed'>;
+export type About = Pick<MetricSpec, 'name' | 'help' | 'seed' | 'together'>;
 
 /** A metric of one number. */
 export function single(

@@ -33,6 +33,7 @@ export const PRESSURE_METRICS: readonly MetricSpec[] = [
   perBucket(
     {
       name: 'pressure',
+      together: 'max',
       help: 'Pressure that opened the window of a bucket, above 0 and at most 1.',
     },
     (window) => window.pressure,
@@ -40,6 +41,7 @@ export const PRESSURE_METRICS: readonly MetricSpec[] = [
   perBucket(
     {
       name: 'pressure_window_remaining_seconds',
+      together: 'max',
       help: 'How long a bucket is still left alone.',
     },
     ({ remainingMs }) => remainingMs / 1e3,

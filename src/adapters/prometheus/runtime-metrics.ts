@@ -4,6 +4,7 @@ import { type MetricSpec, single } from './metric-spec.js';
 export const RUNTIME_METRICS: readonly MetricSpec[] = [
   {
     name: 'build_info',
+    together: 'first',
     type: 'gauge',
     help: 'Always 1; the labels say what runs.',
     labels: ['version', 'kernel', 'node'],
@@ -13,6 +14,7 @@ export const RUNTIME_METRICS: readonly MetricSpec[] = [
   },
   {
     name: 'backend_info',
+    together: 'first',
     type: 'gauge',
     help: 'Always 1; the label is the option backendId. Not shown without one.',
     labels: ['backend_id'],
@@ -21,6 +23,7 @@ export const RUNTIME_METRICS: readonly MetricSpec[] = [
   },
   {
     name: 'start_time_seconds',
+    together: 'min',
     type: 'gauge',
     help: 'When the runtime was started, Unix time.',
     labels: [],
@@ -28,13 +31,13 @@ export const RUNTIME_METRICS: readonly MetricSpec[] = [
   },
   single(
     'gauge',
-    { name: 'config_version', help: 'Version of the configuration in force.' },
+    { name: 'config_version', together: 'max', help: 'Version of the configuration in force.' },
     (s) => s.configVersion,
   ),
   single('gauge', { name: 'threads', help: 'Threads attached.' }, (s) => s.threads),
   single(
     'gauge',
-    { name: 'control_generation', help: 'Which control thread this is, from 1.' },
+    { name: 'control_generation', together: 'max', help: 'Which control thread this is, from 1.' },
     (s) => s.controlGeneration,
   ),
   single(
@@ -46,6 +49,7 @@ export const RUNTIME_METRICS: readonly MetricSpec[] = [
     'gauge',
     {
       name: 'control_silent_seconds',
+      together: 'max',
       help: 'Since the last sign of life of the control thread, which gives one every second.',
     },
     (s) => s.controlSilentMs / 1e3,
@@ -78,7 +82,11 @@ export const RUNTIME_METRICS: readonly MetricSpec[] = [
   },
   single(
     'gauge',
-    { name: 'clock_lag_max_seconds', help: 'Largest age of the coarse clock that was seen.' },
+    {
+      name: 'clock_lag_max_seconds',
+      together: 'max',
+      help: 'Largest age of the coarse clock that was seen.',
+    },
     (s) => s.maxLagMs / 1e3,
   ),
 ];

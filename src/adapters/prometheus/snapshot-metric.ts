@@ -7,18 +7,19 @@ export class SnapshotMetric {
   readonly help: string;
   readonly type: MetricSpec['type'];
   readonly labelNames: readonly string[];
-  readonly aggregator: 'sum' = 'sum';
+  readonly aggregator: 'sum' | NonNullable<MetricSpec['together']>;
   readonly #read: () => readonly Sample[] | Promise<readonly Sample[]>;
 
   constructor(
     prefix: string,
-    { name, help, type, labels }: Omit<MetricSpec, 'read'>,
+    { name, help, type, labels, together }: Omit<MetricSpec, 'read'>,
     read: () => readonly Sample[] | Promise<readonly Sample[]>,
   ) {
     this.name = prefix + name;
     this.help = help;
     this.type = type;
     this.labelNames = labels;
+    this.aggregator = together ?? 'sum';
     this.#read = read;
   }
 

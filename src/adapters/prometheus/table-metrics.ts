@@ -52,6 +52,7 @@ export const TABLE_METRICS: readonly MetricSpec[] = [
   perTable(
     {
       name: 'table_throttled_timestamp_seconds',
+      together: 'min',
       help: 'When a table that is throttled got its limit, Unix time.',
     },
     ({ limit }, { startedAt }) => startedAt + limit.sinceMs / 1e3,
@@ -73,7 +74,11 @@ export const TABLE_METRICS: readonly MetricSpec[] = [
   ),
   single(
     'gauge',
-    { name: 'throttle_level', help: 'Upgrades in force; 0: no table is throttled.' },
+    {
+      name: 'throttle_level',
+      together: 'max',
+      help: 'Upgrades in force; 0: no table is throttled.',
+    },
     (s) => s.level,
   ),
   single(
