@@ -27,7 +27,7 @@ ${BACKENDS}
   --listen HOST:PORT      serves the Postgres protocol until SIGINT or SIGTERM; port 0: one that is free
   --password-file FILE    its first line is asked of clients (SCRAM-SHA-256); or SPILLWAY_SQL_PASSWORD.
                           Needed when HOST is not a loopback address
-  --max-clients N         at a time; each has its own engine of about 150 MB; 8
+  --max-clients N         at a time; each has its own engine of about 110 MB; 8
   --query-timeout-ms MS   after which a query is ended; 30000
 `;
 

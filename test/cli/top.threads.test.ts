@@ -184,6 +184,18 @@ describe('in a terminal', () => {
     expect(await screen(has('ended with 0'))).toContain('before');
   });
 
+  it('a crash gives the screen back before it says what happened', async () => {
+    const crash = "setInterval(()=>{if(process.stdin.isRaw)throw new Error('boom')},50)";
+    const url = `data:text/javascript,${encodeURIComponent(crash).replaceAll("'", '%27')}`;
+    await start(80, 24, [], `NODE_OPTIONS='--import=${url}'`);
+    const text = await screen(has('ended with 1'));
+    expect(text).toContain('before');
+    expect(text).toContain('spillway top: Error: boom');
+    expect(await tmux('display-message', '-p', '#{alternate_on}#{cursor_flag}#{wrap_flag}')).toBe(
+      '011\n',
+    );
+  });
+
   it('names cannot write to the terminal', async () => {
     backend.state = busyState(
       '1',
