@@ -164,10 +164,15 @@ export function createSnapshotReader(arena: Arena, rpcs: RpcTable, clock: Clock)
       for (const { rpc } of throttled) perRpc.set(rpc, (perRpc.get(rpc) ?? 0) + 1);
       const total = (index: number): number => float(HEADER.TOTALS + index * 8);
       const { used, capacity, overflow } = directory.use();
+      const settings = settingsIndex(arena) === 0 ? undefined : readSettings(arena);
       return {
         atMs: now / 1e6,
-        configVersion: settingsIndex(arena) === 0 ? 0 : readSettings(arena).version,
+        configVersion: settings?.version ?? 0,
         level: word(HEADER.LEVEL),
+        dryRun: {
+          host: settings?.hostDryRun ?? false,
+          tables: settings?.tablesDryRun ?? false,
+        },
         controlGeneration: word(HEADER.CONTROL_GENERATION),
         controlRestarts: word(HEADER.RESTARTS),
         controlSilentMs: isClosed() ? 0 : Math.max(now - float(HEADER.CONTROL_SEEN), 0) / 1e6,

@@ -184,6 +184,8 @@ export interface RuntimeSnapshot {
   readonly configVersion: number;
   /** Upgrades in force: 0 when nothing is throttled. */
   readonly level: number;
+  /** Limits that are only rehearsed: all is decided and recorded as ever, and nobody waits. */
+  readonly dryRun: { readonly host: boolean; readonly tables: boolean };
   /** Which control thread this is, counted from 1. */
   readonly controlGeneration: number;
   readonly controlRestarts: number;

@@ -39,6 +39,7 @@ export function snapshotSample(parts: Partial<RuntimeSnapshot> = {}): RuntimeSna
     atMs: 5,
     configVersion: 1,
     level: 0,
+    dryRun: { host: false, tables: false },
     controlGeneration: 1,
     controlRestarts: 0,
     controlSilentMs: 0,

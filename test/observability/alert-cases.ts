@@ -95,8 +95,16 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'SpillwayTablesThrottled',
-    fires: { [at('spillway_throttle_level')]: '0 2x120' },
+    fires: {
+      [at('spillway_throttle_level')]: '0 2x120',
+      [at('spillway_dry_run', 'stage="host"')]: '1x120',
+      [at('spillway_dry_run', 'stage="table"')]: '0x120',
+    },
     quiet: {
+      'a dry run': {
+        [at('spillway_throttle_level')]: '0 2x120',
+        [at('spillway_dry_run', 'stage="table"')]: '1x120',
+      },
       'nothing slowed': { [at('spillway_throttle_level')]: '0x120' },
       'a quarter of an hour': { [at('spillway_throttle_level')]: '0x44 3x15 0x60' },
     },
@@ -105,6 +113,10 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'SpillwayThrottleEscalates',
     fires: { [at('spillway_throttle_level')]: '0+1x120' },
     quiet: {
+      'a dry run': {
+        [at('spillway_throttle_level')]: '0+1x120',
+        [at('spillway_dry_run', 'stage="table"')]: '1x120',
+      },
       'a high level that stays': { [at('spillway_throttle_level')]: '40x120' },
       'a level that falls': { [at('spillway_throttle_level')]: '120-1x120' },
     },

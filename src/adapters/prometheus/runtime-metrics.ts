@@ -34,6 +34,17 @@ export const RUNTIME_METRICS: readonly MetricSpec[] = [
     { name: 'config_version', together: 'max', help: 'Version of the configuration in force.' },
     (s) => s.configVersion,
   ),
+  {
+    name: 'dry_run',
+    type: 'gauge',
+    together: 'max',
+    help: '1 where limits are only rehearsed and nobody waits, else 0.',
+    labels: ['stage'],
+    read: ({ snapshot: { dryRun } }) => [
+      { labels: { stage: 'host' }, value: dryRun.host ? 1 : 0 },
+      { labels: { stage: 'table' }, value: dryRun.tables ? 1 : 0 },
+    ],
+  },
   single('gauge', { name: 'threads', help: 'Threads attached.' }, (s) => s.threads),
   single(
     'gauge',

@@ -54,6 +54,16 @@ it('names the worst table, its limit, since when and why', () => {
   ]);
 });
 
+it('does not say that somebody waits in a dry run', () => {
+  const runtime = snapshotSample({ level: 1, dryRun: { host: false, tables: true } });
+  expect(
+    told(stateSample(1000, { throttled: [pair('10086', { sinceMs: null })], runtime })),
+  ).toEqual([
+    'warn',
+    '1 table would be slowed (dry run), [commit_rowset]/[10086] at 12/s, down from 48/s',
+  ]);
+});
+
 it('says no more than is known', () => {
   const throttled = [pair('10086', { qpsBefore: null, sinceMs: null })];
   expect(told(stateSample(1000, { throttled }))).toEqual([

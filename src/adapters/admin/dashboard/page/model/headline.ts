@@ -27,7 +27,9 @@ export function headline(board: Board, formats: Formats): Headline {
   const bad: HeadlinePart[][] = [];
   const warn: HeadlinePart[][] = [];
   const worst = board.throttled[0];
-  if (worst !== undefined) bad.push(slowed(board, state, worst, formats));
+  const isRehearsed = state.runtime?.dryRun.tables === true;
+  // In a dry run nobody waits.
+  if (worst !== undefined) (isRehearsed ? warn : bad).push(slowed(board, state, worst, formats));
   bad.push(...circuits(state, formats));
   for (const { rpc, use, qpsLimit } of board.rates.filter(({ nearLimit }) => nearLimit)) {
     const at = ` sends ${formats.percent(use ?? 1)} of its host limit of ${formats.rate(qpsLimit)}`;
@@ -58,7 +60,7 @@ function slowed(
 ): HeadlinePart[] {
   const { throttledTotal } = state;
   const parts: HeadlinePart[] = [
-    `${countText(board, throttledTotal, formats)} slowed, `,
+    `${countText(board, throttledTotal, formats)} ${state.runtime?.dryRun.tables ? 'would be slowed (dry run)' : 'slowed'}, `,
     throttledTotal === 1 ? '' : 'worst ',
     { name: worst.rpc },
     '/',
