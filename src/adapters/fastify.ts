@@ -37,6 +37,7 @@ export const fastifyPressure: (
     let monitor: PressureMonitor<FastifyRequest>;
     try {
       monitor = new PressureMonitor(withoutPrefix(options));
+      monitor.start();
     } catch (error) {
       done(error as Error);
       return;
@@ -62,7 +63,6 @@ export const fastifyPressure: (
       monitor.close();
       closed();
     });
-    monitor.start();
     done();
   },
   {

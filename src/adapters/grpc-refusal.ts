@@ -6,6 +6,7 @@ import {
   RateLimitExceededError,
   RuntimeClosedError,
 } from '../shared/errors.js';
+import { thrownText } from '../shared/thrown-text.js';
 
 /** Trailing metadata of a call that was refused here: which stage refused to send it, or to send it once more. */
 export const REFUSED_KEY = 'spillway-refused';
@@ -25,7 +26,7 @@ export interface RefusalContext {
 /** The status of a call that the gate turned away, or that could not be started. */
 export function refusalStatus(error: unknown, { byDeadline, sent }: RefusalContext): RefusalStatus {
   const metadata = new Metadata();
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownText(error);
   const when = sent === 0 ? 'before it was sent' : `before attempt ${sent + 1} was sent`;
   const refused = (stage: string, code: status, details: string): RefusalStatus => {
     metadata.set(REFUSED_KEY, stage);

@@ -8,6 +8,7 @@ import type {
   StageName,
 } from '../shared/explanation.js';
 import type { RetryStop } from '../shared/retry-policy.js';
+import { thrownText } from '../shared/thrown-text.js';
 import type { VerdictKind } from '../shared/verdict.js';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -93,7 +94,7 @@ export class CallRecorder {
 }
 
 function explainRefusal(error: unknown, signal: AbortSignal | undefined): RefusalExplanation {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = thrownText(error);
   if (signal?.aborted === true && error === signal.reason) return { by: 'signal', reason };
   const { code, stage, retryAfterMs } = (isSpillwayError(error) ? error : {}) as {
     code?: string;

@@ -137,6 +137,26 @@ describe('the fastify plugin', () => {
     expect(log).toEqual(['start', 'stop']);
   });
 
+  it('fails the start of the server when a source cannot start', async () => {
+    const fail = () => {
+      throw new Error('no meter');
+    };
+    await expect(start({ source: { pressure: () => 0, start: fail } })).rejects.toThrow('no meter');
+  });
+
+  it('closes although a source fails to stop', async () => {
+    const faults: unknown[] = [];
+    const stop = () => {
+      throw new Error('stuck');
+    };
+    await start({
+      source: { pressure: () => 0, start: () => stop },
+      onFault: (error) => faults.push(error),
+    });
+    await app.close();
+    expect(faults).toEqual([new Error('stuck')]);
+  });
+
   it.each([
     [{ hardLimit: 0 }, /^hardLimit must be above 0/],
     [{ hardLimit: '5' }, /^hardLimit must be a number, got '5'/],

@@ -94,6 +94,28 @@ describe('the utilization of the event loop', () => {
 
 const SOURCE = { pressure: (): number => 0 };
 
+function raise(message: string): never {
+  throw new Error(message);
+}
+
+function unreadable(): Error {
+  return Object.defineProperty(new Error('hidden'), 'message', { get: () => raise('not for you') });
+}
+
+/** Those that come until `done`, which gives them the time to. */
+function unhandledRejections() {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+  const done = async (): Promise<void> => {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    for (const other of others) process.on('unhandledRejection', other);
+  };
+  return { unhandled, done };
+}
+
 describe('several sources', () => {
   const monitor = (...said: (() => unknown)[]) => {
     const faults: unknown[] = [];
@@ -152,6 +174,86 @@ describe('several sources', () => {
     });
     expect(made.watch(1)).toEqual({ bucket: undefined });
     expect(made.pressure(nobody)).toBe(0);
+  });
+
+  it('count for nothing when they take time to come, and end no process when that fails', async () => {
+    const { unhandled, done } = unhandledRejections();
+    const fails = async (): Promise<never> => {
+      throw new Error('late');
+    };
+    const faults: unknown[] = [];
+    const made = new PressureMonitor<number>({
+      source: [{ pressure: fails as never }, queueLength(fails as never, { from: 0, full: 1 })],
+      bucket: (() => fails()) as never,
+      exempt: (() => fails()) as never,
+      onFault: (error) => {
+        faults.push(error);
+        return fails();
+      },
+    });
+    expect(made.watch(1)).toEqual({ bucket: undefined });
+    expect(made.pressure(nobody)).toBe(0);
+    expect(faults.map((fault) => (fault as Error).message)).toEqual([
+      'exempt must return at once, got a promise',
+      'bucket must return at once, got a promise',
+      'a source must return a pressure from 0 to 1, got [object Promise] (object)',
+      'a source must return a pressure from 0 to 1, got [object Promise] (object)',
+    ]);
+    await done();
+    expect(unhandled).toEqual([]);
+  });
+
+  it.each([
+    ['no text', () => Object.create(null)],
+    ['a message that cannot be read', unreadable],
+    ['a symbol', () => Symbol('broken')],
+  ])('are reported also when what they throw has %s', (_what, make) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+    const pressure = () => {
+      throw make();
+    };
+    expect(new PressureMonitor({ source: { pressure } }).pressure(nobody)).toBe(0);
+    expect(warn).toHaveBeenCalledOnce();
+    warn.mockRestore();
+  });
+
+  it.each([
+    ['throws', 'no meter', () => raise('no meter')],
+    ['gives no function', /^start\(\) of a source must return a function, got 5/, () => 5],
+    [
+      'gives a promise',
+      /must return a function, got \[object Promise\]/,
+      async () => raise('late'),
+    ],
+  ])('are all stopped when the start of one %s', async (_what, message, start) => {
+    const { unhandled, done } = unhandledRejections();
+    const stop = vi.fn();
+    const source = [
+      { ...SOURCE, start: () => stop },
+      { ...SOURCE, start: start as never },
+    ];
+    expect(() => new PressureMonitor({ source }).start()).toThrow(message);
+    expect(stop).toHaveBeenCalledOnce();
+    await done();
+    expect(unhandled).toEqual([]);
+  });
+
+  it('are all stopped although one fails to, which is reported', async () => {
+    const { unhandled, done } = unhandledRejections();
+    const faults: unknown[] = [];
+    const stop = vi.fn();
+    const stops = [() => raise('stuck'), async () => raise('stuck later'), stop];
+    const made = new PressureMonitor({
+      source: stops.map((one) => ({ ...SOURCE, start: () => one as () => void })),
+      onFault: (error) => faults.push(error),
+    });
+    made.start();
+    made.close();
+    made.close();
+    expect(stop).toHaveBeenCalledOnce();
+    expect(faults).toEqual([new Error('stuck')]);
+    await done();
+    expect(unhandled).toEqual([]);
   });
 
   it('are reported by a warning of the process where nobody else is told', async () => {

@@ -103,6 +103,15 @@ describe('explain: true', () => {
     expect(refusal?.reason).toMatch(/within 50 ms: host limit of paid/);
   });
 
+  it('rejects with the reason of a signal also where that is no text', async () => {
+    const reason: unknown = Object.create(null);
+    const call = gate.call(
+      { rpc: 'paid', explain: true, signal: AbortSignal.abort(reason) },
+      () => 1,
+    );
+    expect(await failure(call)).toBe(reason);
+  });
+
   it('never writes to what others may hold: reasons of signals, frozen and shared errors', async () => {
     const reason = new Error('gone');
     const signal = AbortSignal.abort(reason);

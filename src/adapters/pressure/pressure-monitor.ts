@@ -3,7 +3,9 @@
  * is reported once: no request fails because of what was only to watch it.
  */
 import { describeValue } from '../../shared/quota.js';
+import { thrownText } from '../../shared/thrown-text.js';
 import { checkKnown } from '../../workers/known-options.js';
+import { isThenable } from '../../workers/thenable.js';
 import { checkMs } from '../../workers/wait-options.js';
 import type { PressureSource } from './pressure-source.js';
 
@@ -70,23 +72,36 @@ export class PressureMonitor<Request> {
     this.#hardLimit = hardLimit;
   }
 
-  /** The server begins. */
+  /** The server begins. @throws what a source throws, TypeError when it gives no function; none has been started then. */
   start(): void {
-    for (const source of this.#sources) {
-      const stop = source.start?.();
-      if (stop !== undefined) this.#stops.push(stop);
+    try {
+      for (const source of this.#sources) {
+        const stop: unknown = source.start?.();
+        if (stop === undefined) continue;
+        if (typeof stop !== 'function') {
+          passOver(stop);
+          throw new TypeError(
+            `start() of a source must return a function, got ${describeValue(stop)}`,
+          );
+        }
+        this.#stops.push(stop as () => void);
+      }
+    } catch (error) {
+      this.close();
+      throw error;
     }
   }
 
+  /** A source that fails to stop is reported, and keeps no other from it. */
   close(): void {
-    for (const stop of this.#stops.splice(0)) stop();
+    for (const stop of this.#stops.splice(0)) this.#ask(stop, () => passOver(stop()));
   }
 
   /** undefined: the request is exempt. */
   watch(request: Request): Watched | undefined {
     const { exempt, bucket } = this.#options;
-    if (this.#ask(exempt, () => exempt?.(request)) === true) return undefined;
-    const named = this.#ask(bucket, () => bucket?.(request));
+    if (this.#ask(exempt, () => atOnce('exempt', exempt?.(request))) === true) return undefined;
+    const named = this.#ask(bucket, () => atOnce('bucket', bucket?.(request)));
     return { bucket: typeof named === 'string' ? named : undefined };
   }
 
@@ -97,6 +112,7 @@ export class PressureMonitor<Request> {
       const pressure = this.#ask(source, () => {
         const said: unknown = source.pressure(bucket);
         if (typeof said === 'number' && !Number.isNaN(said)) return said;
+        passOver(said);
         const came = typeof said === 'number' ? String(said) : describeValue(said);
         throw new TypeError(`a source must return a pressure from 0 to 1, got ${came}`);
       });
@@ -125,14 +141,26 @@ export class PressureMonitor<Request> {
   #report(error: unknown): void {
     const { onFault } = this.#options;
     if (onFault === undefined) {
-      const reason = error instanceof Error ? error.message : String(error);
-      process.emitWarning(`a source of pressure counts for nothing: ${reason}`, 'SpillwayWarning');
+      const message = `a source of pressure counts for nothing: ${thrownText(error)}`;
+      process.emitWarning(message, 'SpillwayWarning');
       return;
     }
     try {
-      onFault(error);
+      passOver(onFault(error));
     } catch {
       // Its own affair.
     }
   }
+}
+
+/** @throws TypeError for an answer that takes time to come: the request does not wait for it. */
+function atOnce<T>(name: string, said: T): T {
+  if (!isThenable<unknown>(said)) return said;
+  passOver(said);
+  throw new TypeError(`${name} must return at once, got a promise`);
+}
+
+/** Nobody waits for it: should it be a promise that is rejected, then that must not end the process. */
+function passOver(returned: unknown): void {
+  if (isThenable<unknown>(returned)) returned.then(undefined, () => undefined);
 }

@@ -35,7 +35,13 @@ export function queueLength(
     throw new TypeError(`ramp must be { from, full }, got ${describeValue(ramp)}`);
   checkKnown(ramp, RAMP_OPTIONS);
   const { from, full } = checkRamp(ramp);
-  return { pressure: (bucket) => rise(read(bucket), from, full) };
+  return {
+    pressure(bucket) {
+      const length = read(bucket);
+      // What is no number is for the server to judge, and to report.
+      return typeof length === 'number' ? rise(length, from, full) : length;
+    },
+  };
 }
 
 export interface LoopUtilizationOptions extends Partial<PressureRamp> {
