@@ -88,14 +88,17 @@ export class BucketQueue implements Due, RecordHome {
     return admitted;
   }
 
-  /** Lets in the first one without room, if nothing else of the bucket is in the buffer and no other guest. */
-  admitGuest(): boolean {
-    const guest = this.overflow.first();
-    if (guest === undefined || this.#held > 0 || !this.#room.lend(guest.bytes)) return false;
-    this.overflow.shift();
+  /** Whether one that waits may be let in without room: nothing else of the bucket is in the buffer, and no other guest. */
+  get mayHaveGuest(): boolean {
+    return this.#held === 0 && this.overflow.live > 0 && !this.#room.isLent;
+  }
+
+  admitGuest(): void {
+    const guest = this.overflow.shift();
+    if (guest === undefined) return;
+    this.#room.lend(guest.bytes);
     this.#guest = guest;
     this.hold(guest);
-    return true;
   }
 
   /** A record that waits for it to be known which bucket it belongs to is taken away. */

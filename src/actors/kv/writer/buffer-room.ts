@@ -22,11 +22,13 @@ export class BufferRoom {
     return bytes <= free && (held === 0 || held + bytes <= free);
   }
 
-  /** So much more than there is, for one record at a time; false: another one has it. It takes nothing from the others. */
-  lend(bytes: number): boolean {
-    if (this.#lent > 0) return false;
+  get isLent(): boolean {
+    return this.#lent > 0;
+  }
+
+  /** So much more than there is, for one record; nobody else has it. It takes nothing from the others. */
+  lend(bytes: number): void {
     this.#lent = bytes;
-    return true;
   }
 
   /** The record has left the buffer. */

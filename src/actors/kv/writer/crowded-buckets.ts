@@ -1,8 +1,8 @@
 import type { BucketQueue } from './bucket-queue.js';
 
 export interface CrowdedBucketsPorts {
-  /** Whether a batch of the bucket could go now, if it had one. */
-  mayGo(queue: BucketQueue, nowMs: number): boolean;
+  /** When a batch of the bucket could go, if it had one; Infinity: something has to happen first. */
+  mayGoAtMs(queue: BucketQueue, nowMs: number): number;
   /** Records of the bucket that waited for room have it now. */
   admitted(queue: BucketQueue): void;
 }
@@ -37,19 +37,25 @@ export class CrowdedBuckets {
     this.#waiters.push(done);
   }
 
-  /** Lets in who waits: each bucket in its turn, as far as its share goes. */
-  admit(nowMs: number): void {
+  /**
+   * Lets in who waits: each bucket in its turn, as far as its share goes. Returns when to do so again if nothing happens;
+   * Infinity: no need.
+   */
+  admit(nowMs: number): number {
+    let againMs = Number.POSITIVE_INFINITY;
     if (this.#queues.size > 0) {
       for (const queue of [...this.#queues]) {
-        if (this.#admitTo(queue, nowMs)) {
+        const atMs = this.#admitTo(queue, nowMs);
+        if (atMs <= nowMs) {
           this.#queues.delete(queue);
           this.#queues.add(queue);
           this.#ports.admitted(queue);
-        }
+        } else againMs = Math.min(againMs, atMs);
         if (queue.overflow.live === 0) this.#queues.delete(queue);
       }
     }
     this.#tell();
+    return againMs;
   }
 
   clear(): void {
@@ -59,11 +65,15 @@ export class CrowdedBuckets {
 
   /**
    * A bucket with nothing in the buffer gets its record in also without room, one bucket at a time: a record that is larger
-   * than what ever comes free among many busy buckets would wait for ever.
+   * than what ever comes free among many busy buckets would wait for ever. Returns when: `nowMs` if something got in.
    */
-  #admitTo(queue: BucketQueue, nowMs: number): boolean {
-    if (queue.admit() > 0) return true;
-    return this.#ports.mayGo(queue, nowMs) && queue.admitGuest();
+  #admitTo(queue: BucketQueue, nowMs: number): number {
+    if (queue.admit() > 0) return nowMs;
+    if (!queue.mayHaveGuest) return Number.POSITIVE_INFINITY;
+    const atMs = this.#ports.mayGoAtMs(queue, nowMs);
+    if (atMs > nowMs) return atMs;
+    queue.admitGuest();
+    return nowMs;
   }
 
   #tell(): void {

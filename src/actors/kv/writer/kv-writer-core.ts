@@ -86,10 +86,10 @@ export class KvWriterCore {
       settled: () => this.#pump(),
     });
     this.#crowded = new CrowdedBuckets({
-      mayGo: (queue, nowMs) =>
-        queue.awaiting === undefined &&
-        queue.notBeforeMs <= nowMs &&
-        this.#throttle.remainingMs(queue, nowMs) === 0,
+      mayGoAtMs: (queue, nowMs) =>
+        queue.awaiting === undefined
+          ? Math.max(queue.notBeforeMs, nowMs + this.#throttle.remainingMs(queue, nowMs))
+          : NEVER,
       admitted: (queue) => this.#plan(queue),
     });
     this.#buckets = new BucketMap({
@@ -253,6 +253,8 @@ export class KvWriterCore {
       queue.crowd(record);
       if (queue.overflow.live > 1) return;
       this.#crowded.add(queue);
+      // Its bucket may have a record in without room, now or later.
+      this.#alarm.soon();
     }
     if (queue.flying === undefined || queue.heapIndex < 0) this.#plan(queue);
   }
@@ -275,12 +277,13 @@ export class KvWriterCore {
       this.#finish();
       return;
     }
-    this.#crowded.admit(nowMs);
+    const admitAgainMs = this.#crowded.admit(nowMs);
     const hasWork = !this.#isIdle || this.#hasWindows(nowMs);
     if (this.#metadata.dueMs(!hasWork) <= nowMs) this.#metadata.ask(this.#buckets);
     const dueMs = Math.min(
       this.#due.peek()?.dueMs ?? NEVER,
       this.#metadata.dueMs(!hasWork),
+      admitAgainMs,
       this.#closeAtMs,
     );
     this.#alarm.set(dueMs, nowMs, this.#isIdle);

@@ -492,6 +492,27 @@ describe('a full buffer', () => {
     expect(writer.core.stats().waiting).toBeGreaterThan(100);
   });
 
+  it('lets a record in when its bucket may go again, also when nothing else happens', async () => {
+    const writer = await started({ lingerMs: 0, batchBytes: 100, bufferBytes: 2000 });
+    writer.put('p', { bucket: 0 });
+    await writer.turns();
+    writer.sent[0]?.take(0.5);
+    await writer.turns();
+    // Requests that hang have the buffer.
+    for (const bucket of numbers(7)) {
+      writer.put('h', { bucket: bucket + 1, value: new Uint8Array(bucket === 0 ? 900 : 80) });
+    }
+    await writer.turns();
+    const large = writer.put('L', { bucket: 0, value: new Uint8Array(800) });
+    await writer.advance(749);
+    expect(writer.core.stats().waiting).toBe(1);
+    await writer.advance(1);
+    expect(writer.sent.at(-1)?.keys).toEqual(['L']);
+    writer.sent.at(-1)?.take();
+    await writer.turns();
+    expect(large.settled).toBe('resolved');
+  });
+
   it('fails puts where it is told to', async () => {
     const writer = await started({ lingerMs: 0, bufferBytes: 2000, onFull: 'fail' });
     writer.put('a', { bucket: 0, value: new Uint8Array(bytes) });
