@@ -85,7 +85,7 @@ export const TABLE_METRICS: readonly MetricSpec[] = [
     'counter',
     {
       name: 'throttle_upgrades_total',
-      help: 'Times that the hottest tables were slowed.',
+      help: 'Times that the hottest tables were to be slowed; none may have been fast enough.',
       seed: 'ms_rpc_backpressure_upgrade_count',
     },
     (s) => s.throttle.upgrades,
@@ -128,7 +128,10 @@ export const TABLE_METRICS: readonly MetricSpec[] = [
   ),
   single(
     'gauge',
-    { name: 'directory_pairs', help: 'Pairs of RPC type and table that are tracked.' },
+    {
+      name: 'directory_pairs',
+      help: 'Pairs of RPC type and table that are tracked, and buckets with a pressure window.',
+    },
     (s) => s.directory.used,
   ),
   single(

@@ -77,6 +77,7 @@ export type RecordedEvent = {
   readonly [Name in RuntimeEventName]: {
     /** Counts from 1. */
     readonly seq: number;
+    /** When the owner's thread was told; what an event itself says of when it happened may be earlier. */
     readonly atMs: number;
     readonly name: Name;
     readonly event: RuntimeEvents[Name];
