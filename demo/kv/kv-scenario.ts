@@ -29,8 +29,6 @@ export interface KvScenario {
     readonly lingerMs: number;
     readonly maxThrottleMs: number;
     readonly deliveryTimeoutMs: number;
-    /** Of every put: what is acknowledged is in the store. */
-    readonly completion: 'log' | 'flush';
   };
   /** What a hot bucket's store holds before the load begins: it makes its compactions heavy. */
   readonly prefillBytes: number;
@@ -40,8 +38,6 @@ export interface KvScenario {
     readonly maxBackgroundJobs: number;
     readonly l0SlowdownTrigger: number;
     readonly maxPendingBytes: number;
-    /** Flushes at a time; one per core of a small machine. */
-    readonly flushThreads: number;
   };
 }
 
@@ -49,9 +45,6 @@ export interface KvScenario {
 export const engineTrigger = 20;
 
 const MB = 1e6;
-
-/** Of every put: what is acknowledged is in the store. */
-const completion: KvScenario['client']['completion'] = 'flush';
 
 export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
   const durationMs = (seconds * 1000) / 2;
@@ -65,8 +58,8 @@ export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
     hotBuckets: 2,
     durationMs,
     periodMs,
-    floodMs: periodMs / 2,
-    hotBytesPerSecond: 5 * MB,
+    floodMs: periodMs * 0.75,
+    hotBytesPerSecond: 10 * MB,
     hotValueBytes: 4096,
     hotKeys: 2 ** 20,
     hotInFlight: 2560,
@@ -74,21 +67,19 @@ export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
     calmValueBytes: 100,
     calmKeys: 200,
     client: {
-      batchBytes: 64 * 1024,
+      batchBytes: 128 * 1024,
       lingerMs: 1,
       maxThrottleMs: 200,
       deliveryTimeoutMs: 60_000,
-      completion,
     },
     // A store for a load of a second or two would take longer to fill than the load to run.
-    prefillBytes: Math.min(100 * MB, durationMs * 20_000),
+    prefillBytes: Math.min(200 * MB, durationMs * 20_000),
     server: {
-      writeBufferBytes: 256 * 1024,
+      writeBufferBytes: 512 * 1024,
       maxWriteBuffers: 6,
       maxBackgroundJobs: 1,
       l0SlowdownTrigger: 8,
       maxPendingBytes: 16 * 1024 * 1024,
-      flushThreads: 2,
     },
   });
 }

@@ -109,7 +109,6 @@ export function serverArguments(scenario: KvScenario, ignoreStalls: boolean): st
     ...['--max-background-jobs', String(server.maxBackgroundJobs)],
     ...['--l0-slowdown-trigger', String(server.l0SlowdownTrigger)],
     ...['--max-pending-bytes', String(server.maxPendingBytes)],
-    ...['--flush-threads', String(server.flushThreads)],
     ...(ignoreStalls ? ['--ignore-stalls'] : []),
   ];
 }
