@@ -170,15 +170,17 @@ describe('what never ends', () => {
       expect((await client.ask(`SELECT count(*) FROM ${TABLE}`)).results[0]?.rows).toEqual([['2']]);
     }));
 
-  it.each([
-    'SELECT pg_sleep(600)',
-    'SELECT count(*) FROM generate_series(1, 1000000000000)',
-    'DO $$ BEGIN LOOP END LOOP; END $$',
-    'WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT count(*) FROM r',
-  ])('%s ends at the time-out', async (sql) => {
+  it('ends at the time-out, whatever it does, and the session goes on', async () => {
     const short = await startSqlServer(['--backends', backend.url, '--query-timeout-ms', '300']);
     const client = await connectWire(short.port);
-    expect((await client.ask(sql)).failure).toMatchObject({ code: '57014' });
+    for (const sql of [
+      'SELECT pg_sleep(600)',
+      'SELECT count(*) FROM generate_series(1, 1000000000000)',
+      'DO $$ BEGIN LOOP END LOOP; END $$',
+      'WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT count(*) FROM r',
+    ]) {
+      expect(await client.ask(sql)).toMatchObject({ results: [], failure: { code: '57014' } });
+    }
     await client.close();
     await short.stop();
   });
