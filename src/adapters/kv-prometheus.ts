@@ -2,6 +2,7 @@ import { register as defaultRegister, type Metric, type Registry } from 'prom-cl
 import type { KvStoreStats } from '../workers/kv/kv-store.js';
 import { KV_METRICS, KV_STALLS } from './prometheus/kv-metrics.js';
 import { labelValue } from './prometheus/label-value.js';
+import { oncePerTurn } from './prometheus/once-per-turn.js';
 import { SnapshotMetric } from './prometheus/snapshot-metric.js';
 
 export interface KvPrometheusOptions {
@@ -38,8 +39,9 @@ export function createKvPrometheusMetrics(
   const names = [...KV_METRICS, KV_STALLS].map(({ name }) => prefix + name);
   const taken = names.find((name) => register.getSingleMetric(name) !== undefined);
   if (taken !== undefined) throw new Error(`a metric ${taken} is registered already`);
+  const stats = oncePerTurn(() => store.stats());
   const metrics = KV_METRICS.map(
-    (spec) => new SnapshotMetric(prefix, spec, () => spec.read(store.stats())),
+    (spec) => new SnapshotMetric(prefix, spec, () => spec.read(stats())),
   );
   metrics.push(
     new SnapshotMetric(prefix, KV_STALLS, async () =>

@@ -1,6 +1,7 @@
 import { register as defaultRegister, type Metric, type Registry } from 'prom-client';
 import type { KvWriterStats } from '../actors/kv/writer/writer-stats.js';
 import { KV_WRITER_METRICS } from './prometheus/kv-writer-metrics.js';
+import { oncePerTurn } from './prometheus/once-per-turn.js';
 import { SnapshotMetric } from './prometheus/snapshot-metric.js';
 
 export interface KvWriterPrometheusOptions {
@@ -31,9 +32,10 @@ export function createKvWriterPrometheusMetrics(
   const names = KV_WRITER_METRICS.map(({ name }) => prefix + name);
   const taken = names.find((name) => register.getSingleMetric(name) !== undefined);
   if (taken !== undefined) throw new Error(`a metric ${taken} is registered already`);
+  const stats = oncePerTurn(() => writer.stats());
   for (const spec of KV_WRITER_METRICS) {
     const metric = new SnapshotMetric(prefix, spec, () => [
-      { labels: {}, value: spec.read(writer.stats()) },
+      { labels: {}, value: spec.read(stats()) },
     ]);
     // The register asks no more of a metric than what this has; the type knows prom-client's own classes only.
     register.registerMetric(metric as unknown as Metric);

@@ -1,6 +1,7 @@
 import { register as defaultRegister, type Metric, type Registry } from 'prom-client';
-import type { Sample, Scrape } from './prometheus/metric-spec.js';
+import type { Sample } from './prometheus/metric-spec.js';
 import { METRICS } from './prometheus/metrics.js';
+import { oncePerTurn } from './prometheus/once-per-turn.js';
 import { checkMaxTableLabels, createScrape, type MetricsSource } from './prometheus/scrape.js';
 import { SnapshotMetric } from './prometheus/snapshot-metric.js';
 
@@ -56,20 +57,5 @@ export function createPrometheusMetrics(
     unregister: () => {
       for (const name of names) register.removeSingleMetric(name);
     },
-  };
-}
-
-/** A register reads all its metrics in one turn: they show one moment. */
-function oncePerTurn(read: () => Scrape): () => Scrape {
-  let last: Scrape | undefined;
-  let isFresh = false;
-  return () => {
-    if (isFresh && last !== undefined) return last;
-    last = read();
-    isFresh = true;
-    queueMicrotask(() => {
-      isFresh = false;
-    });
-    return last;
   };
 }

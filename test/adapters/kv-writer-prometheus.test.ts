@@ -50,6 +50,21 @@ describe('metrics of a key-value writer', () => {
     expect(await register.metrics()).not.toContain('spillway_kv_writer');
   });
 
+  it('are read once a scrape', async () => {
+    const register = new Registry();
+    let reads = 0;
+    const counted = {
+      stats() {
+        reads += 1;
+        return { ...stats, given: reads };
+      },
+    };
+    createKvWriterPrometheusMetrics(counted, { register });
+    expect(await register.metrics()).toContain('spillway_kv_writer_given_total 1\n');
+    expect(reads).toBe(1);
+    expect(await register.metrics()).toContain('spillway_kv_writer_given_total 2\n');
+  });
+
   it('are refused twice under one name, and under a bad prefix', () => {
     const register = new Registry();
     createKvWriterPrometheusMetrics(source, { register });
