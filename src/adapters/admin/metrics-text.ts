@@ -44,11 +44,11 @@ async function load(
   return async () => ({ contentType: register.contentType, text: await register.metrics() });
 }
 
-/** All stores as one. */
+/** All stores as one. No two tables get one name: what stands before the first slash is the store. */
 function together(stores: Readonly<Record<string, AdminStore>>): AdminStore {
   const named = Object.entries(stores);
   const nameOf = (store: string, table: string): string =>
-    named.length === 1 ? table : `${store}/${table}`;
+    named.length === 1 ? table : `${store.replaceAll('%', '%25').replaceAll('/', '%2F')}/${table}`;
   return {
     stats(): KvStoreStats {
       const each = named.map(([name, store]) => ({ name, ...store.stats() }));

@@ -148,9 +148,9 @@ describe('GET /state?maxPairs', () => {
 });
 
 describe('GET /metrics', () => {
-  it('has the runtime, and the stores', async () => {
-    const table = {
-      table: 't',
+  it('has the runtime, and the stores, each table under a name of its own', async () => {
+    const named = (table: string) => ({
+      table,
       maxPressure: 0.5,
       rejections: 3,
       records: 0,
@@ -162,19 +162,22 @@ describe('GET /metrics', () => {
       preWriteEntries: 0,
       maxL0Files: 0,
       buckets: [],
-    };
-    const store = {
-      stats: () => ({ tables: [table], logBytes: 17 }),
-      stalledMs: async () => ({ t: 2000 }),
-    };
-    await serve({ stores: { one: store, two: store } });
+    });
+    const store = (table: string) => ({
+      stats: () => ({ tables: [named(table)], logBytes: 17 }),
+      stalledMs: async () => ({ [table]: 2000 }),
+    });
+    const confusing = { a: store('b/c'), 'a/b': store('c'), 'a%2Fb': store('c') };
+    await serve({ stores: { one: store('t'), two: store('t'), ...confusing } });
     const answer = await get('/metrics');
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     const lines = answer.body.split('\n');
     expect(lines).toContain('spillway_calls_total{rpc="commit_rowset"} 0');
     expect(lines).toContain('spillway_kv_backpressure_rejections_total{table="one/t"} 3');
     expect(lines).toContain('spillway_kv_engine_stall_seconds_total{table="two/t"} 2');
-    expect(lines).toContain('spillway_kv_log_bytes 34');
+    expect(lines).toContain('spillway_kv_log_bytes 85');
+    const series = lines.filter((line) => line.startsWith('spillway_kv_records_total{'));
+    expect(new Set(series).size).toBe(5);
     expect((await get('/metrics')).statusCode).toBe(200);
   });
 });
