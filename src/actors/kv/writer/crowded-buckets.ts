@@ -2,7 +2,7 @@ import type { BucketQueue } from './bucket-queue.js';
 
 export interface CrowdedBucketsPorts {
   /** When a batch of the bucket could go, if it had one; Infinity: something has to happen first. */
-  mayGoAtMs(queue: BucketQueue, nowMs: number): number;
+  mayGoAtMs(queue: BucketQueue): number;
   /** Records of the bucket that waited for room have it now. */
   admitted(queue: BucketQueue): void;
 }
@@ -70,7 +70,7 @@ export class CrowdedBuckets {
   #admitTo(queue: BucketQueue, nowMs: number): number {
     if (queue.admit() > 0) return nowMs;
     if (!queue.mayHaveGuest) return Number.POSITIVE_INFINITY;
-    const atMs = this.#ports.mayGoAtMs(queue, nowMs);
+    const atMs = this.#ports.mayGoAtMs(queue);
     if (atMs > nowMs) return atMs;
     queue.admitGuest();
     return nowMs;

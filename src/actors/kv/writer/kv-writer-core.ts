@@ -9,6 +9,7 @@ import { DueHeap } from './due-heap.js';
 import { PendingRecord, type PutResult, recordRoom } from './pending-record.js';
 import { refuseArguments } from './put-arguments.js';
 import { RecordLedger } from './record-ledger.js';
+import { SendTimes } from './send-times.js';
 import { ThrottleStage } from './throttle-stage.js';
 import { WriterAlarm } from './writer-alarm.js';
 import type { WriterConfig } from './writer-config.js';
@@ -37,14 +38,13 @@ export class KvWriterCore {
   readonly #room: BufferRoom;
   readonly #buckets: BucketMap;
   readonly #throttle: ThrottleStage;
+  readonly #times: SendTimes;
   readonly #metadata: BucketMetadata;
   readonly #alarm: WriterAlarm;
   readonly #ledger = new RecordLedger();
   readonly #due = new DueHeap<BucketQueue>();
   readonly #crowded: CrowdedBuckets;
   readonly #sender: BucketSender;
-  /** Records up to this one do not linger. */
-  #urgentUpTo = 0;
   #givenAtTurn = 0;
   /** Of the promise that was made last. */
   readonly #captured: { resolve: (result: PutResult) => void; reject: (reason: unknown) => void } =
@@ -69,6 +69,7 @@ export class KvWriterCore {
     this.#ports = ports;
     this.#room = new BufferRoom(config.bufferBytes);
     this.#throttle = new ThrottleStage(config.maxThrottleMs, config.ignorePressure);
+    this.#times = new SendTimes(config, this.#throttle, () => ports.nowMs());
     this.#alarm = new WriterAlarm(ports, () => this.#pump());
     this.#metadata = new BucketMetadata({
       config,
@@ -86,10 +87,7 @@ export class KvWriterCore {
       settled: () => this.#pump(),
     });
     this.#crowded = new CrowdedBuckets({
-      mayGoAtMs: (queue, nowMs) =>
-        queue.awaiting === undefined
-          ? Math.max(queue.notBeforeMs, nowMs + this.#throttle.remainingMs(queue, nowMs))
-          : NEVER,
+      mayGoAtMs: (queue) => this.#times.mayGoAtMs(queue),
       admitted: (queue) => this.#plan(queue),
     });
     this.#buckets = new BucketMap({
@@ -301,33 +299,13 @@ export class KvWriterCore {
       this.#due.remove(queue);
       return;
     }
-    const dueMs = Math.min(oldest.expiresAtMs, this.#sendAtMs(queue));
+    const dueMs = Math.min(oldest.expiresAtMs, this.#times.sendAtMs(queue));
     this.#due.set(queue, dueMs);
     if (dueMs < this.#alarm.dueMs) this.#alarm.soon();
   }
 
-  /** When a batch of the bucket may go; Infinity: something has to happen first. */
-  #sendAtMs(queue: BucketQueue): number {
-    if (queue.flying !== undefined || queue.awaiting !== undefined) return NEVER;
-    const readyMs = queue.parts.length > 0 ? 0 : this.#readyAtMs(queue);
-    const freeMs = Math.max(readyMs, queue.notBeforeMs);
-    const nowMs = this.#ports.nowMs();
-    const windowMs = this.#throttle.remainingMs(queue, nowMs);
-    return windowMs === 0 ? freeMs : Math.max(freeMs, nowMs + windowMs);
-  }
-
-  #readyAtMs(queue: BucketQueue): number {
-    const first = queue.waiting.first();
-    if (first === undefined) return NEVER;
-    const { batchBytes, lingerMs, deliveryTimeoutMs } = this.#config;
-    if (first.sequence <= this.#urgentUpTo || queue.isFull(batchBytes)) return 0;
-    // Who waits for room waits for this batch.
-    if (queue.overflow.live > 0) return 0;
-    return first.expiresAtMs - deliveryTimeoutMs + lingerMs;
-  }
-
   #hurry(): void {
-    this.#urgentUpTo = this.#ledger.given;
+    this.#times.hurry(this.#ledger.given);
     for (const queue of this.#buckets.all()) if (!queue.isEmpty) this.#plan(queue);
     this.#alarm.soon();
   }
@@ -338,7 +316,7 @@ export class KvWriterCore {
       const cause = queue.lastError ?? (isPlaced ? undefined : this.#metadata.error);
       this.#ledger.fail(record, timedOut(record, this.#config.deliveryTimeoutMs, cause));
     }
-    if (this.#sendAtMs(queue) <= nowMs) this.#sender.send(queue);
+    if (this.#times.sendAtMs(queue) <= nowMs) this.#sender.send(queue);
     this.#plan(queue);
   }
 
