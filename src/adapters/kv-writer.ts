@@ -56,6 +56,14 @@ const LONGEST_MS = 86_400_000;
  * @throws ConfigError for a bad option; Error when a peer is not installed.
  */
 export async function createKvWriter(options: KvWriterOptions): Promise<KvWriter> {
+  if (typeof options !== 'object' || options === null) {
+    const rule = 'an object with a target';
+    throw new ConfigError(`options must be ${rule}, got ${describeValue(options)}`, {
+      field: 'options',
+      rule,
+      value: options,
+    });
+  }
   const { target, credentials, ...rest } = options;
   const config = resolveWriterConfig(rest);
   const targets = checkedTargets(target);
@@ -103,7 +111,7 @@ function checkedTargets(target: unknown): readonly string[] {
   const isFit = (one: unknown): one is string => typeof one === 'string' && one !== '';
   if (targets.length > 0 && targets.every(isFit)) return targets;
   const rule = "'host:port' or a list of them";
-  throw new ConfigError(`target must be ${rule}, got ${String(target)}`, {
+  throw new ConfigError(`target must be ${rule}, got ${describeValue(target)}`, {
     field: 'target',
     rule,
     value: target,

@@ -8,11 +8,21 @@ afterEach(async () => {
 });
 
 describe('createKvWriter', () => {
-  it.each([undefined, '', [], [''], [1], 5, null])('refuses %j as its target', async (target) => {
-    const made = createKvWriter({ target: target as string });
-    await expect(made).rejects.toThrow(ConfigError);
-    await expect(made).rejects.toThrow("target must be 'host:port' or a list of them, got");
+  it.each([undefined, null, 5])('refuses %j as its options', async (options) => {
+    const made = createKvWriter(options as never);
+    await expect(made).rejects.toBeInstanceOf(ConfigError);
+    await expect(made).rejects.toThrow('options must be an object with a target, got');
   });
+
+  const textless = { toString: null };
+  it.each([undefined, '', [], [''], [1], 5, null, textless])(
+    'refuses %j as its target',
+    async (target) => {
+      const made = createKvWriter({ target: target as string });
+      await expect(made).rejects.toThrow(ConfigError);
+      await expect(made).rejects.toThrow("target must be 'host:port' or a list of them, got");
+    },
+  );
 
   it('refuses what is no option, and what is none of its values', async () => {
     const more = { target: 'a:1', batch: 5 };

@@ -162,6 +162,8 @@ describe('the bridge to a meter', () => {
     expect(() => bridgeMetrics(runtime, { meter: {} as never })).toThrow(/^meter must be a meter/);
     expect(() => bridgeMetrics({} as never)).toThrow(/^runtime must be a runtime/);
     expect(() => bridgeMetrics(runtime, { maxTableLabels: -1 })).toThrow(RangeError);
+    expect(() => bridgeMetrics(runtime, { metre: 1 } as never)).toThrow(/^metre is no option/);
+    expect(() => bridgeMetrics(runtime, null as never)).toThrow(/^options must be an object/);
   });
 
   it('gives every instrument a name of its own', () => {

@@ -49,6 +49,10 @@ const only = (name: string): ReadableSpan => {
   return span;
 };
 
+function raise(reason: unknown): never {
+  throw reason;
+}
+
 describe('a traced gate', () => {
   it('gives what the call gives, and a span that says what held it', async () => {
     const gate = traced();
@@ -283,6 +287,34 @@ describe('a traced gate', () => {
     }
   });
 
+  const broken = (): never => {
+    throw new Error('the exporter is gone');
+  };
+  const brokenSpan = (...works: string[]) =>
+    new Proxy({} as Span, {
+      get: (_, name) => (works.includes(String(name)) ? () => true : broken),
+    });
+  it.each([
+    ['a tracer that throws', broken],
+    ['a tracer that gives no span', () => null],
+    ['spans that do nothing but throw', () => brokenSpan()],
+    ['spans that can only be made', () => brokenSpan('isRecording')],
+    ['spans that cannot be ended', () => brokenSpan('isRecording', 'setAttribute', 'addEvent')],
+    ['spans that are not recorded and cannot be ended', () => ({ isRecording: () => false })],
+  ])('lets calls end as they would with %s', async (_what, startSpan) => {
+    const tracer = { startSpan } as never;
+    const gate = traceGate(gates.gate(), { tracer });
+    expect(await gate.call({ rpc: 'free' }, () => 1)).toBe(1);
+    expect(await gate.call({ rpc: 'free' }, async () => 2)).toBe(2);
+    const unreadable = Object.defineProperty(new Error('hidden'), 'message', { get: broken });
+    for (const reason of [new Error('down'), unreadable, Object.create(null)]) {
+      for (const attempt of [async () => Promise.reject(reason), () => raise(reason)]) {
+        const options = { rpc: 'free', classify: () => 'failure' as const };
+        expect(await gate.call(options, attempt).catch((error: unknown) => error)).toBe(reason);
+      }
+    }
+  });
+
   it('keeps long keys short', async () => {
     await traced().call({ rpc: 'free', table: 'x'.repeat(10_000) }, () => 1);
     expect(only('spillway.call free').attributes['spillway.table']).toBe('x'.repeat(256));
@@ -293,5 +325,7 @@ describe('a traced gate', () => {
     expect(await traceGate(gate).call({ rpc: 'free' }, () => 5)).toBe(5);
     expect(() => traceGate(gate, { tracer: {} as never })).toThrow(/^tracer must be a tracer/);
     expect(() => traceGate({} as never)).toThrow(/^gate must be a gate/);
+    expect(() => traceGate(gate, { trace: 1 } as never)).toThrow(/^trace is no option/);
+    expect(() => traceGate(gate, null as never)).toThrow(/^options must be an object, got null/);
   });
 });

@@ -1,5 +1,6 @@
 import type { BatchObservableResult, Meter, Observable } from '@opentelemetry/api';
 import { describeValue } from '../../shared/quota.js';
+import { checkKnown } from '../../workers/known-options.js';
 import { packageVersion } from '../../workers/package-version.js';
 import { METRICS } from '../prometheus/metrics.js';
 import { checkMaxTableLabels, createScrape, type MetricsSource } from '../prometheus/scrape.js';
@@ -12,6 +13,8 @@ export interface BridgeOptions {
   /** Throttled tables that get attributes of their own; of the others only sums are shown. Default: 1000. */
   readonly maxTableLabels?: number;
 }
+
+const OPTIONS: ReadonlySet<string> = new Set<keyof BridgeOptions>(['meter', 'maxTableLabels']);
 
 export interface MetricsBridge {
   /** Full names. */
@@ -27,6 +30,7 @@ export interface MetricsBridge {
  */
 export function bridgeMetrics(runtime: MetricsSource, options: BridgeOptions = {}): MetricsBridge {
   const api = loadOpenTelemetry();
+  checkKnown(options, OPTIONS);
   const { maxTableLabels = 1000 } = options;
   checkMaxTableLabels(maxTableLabels);
   if (typeof runtime?.snapshot !== 'function')

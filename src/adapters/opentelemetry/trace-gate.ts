@@ -5,6 +5,7 @@ import { describeValue } from '../../shared/quota.js';
 import type { Attempt } from '../../workers/attempt-run.js';
 import type { CallOptions } from '../../workers/call-options.js';
 import type { Gate } from '../../workers/gate.js';
+import { checkKnown } from '../../workers/known-options.js';
 import { packageVersion } from '../../workers/package-version.js';
 import { isThenable } from '../../workers/thenable.js';
 import { loadOpenTelemetry, type OpenTelemetryApi } from './peer.js';
@@ -15,18 +16,22 @@ export interface TraceOptions {
   readonly tracer?: Tracer;
 }
 
+const OPTIONS: ReadonlySet<string> = new Set<keyof TraceOptions>(['tracer']);
+
 /** What of a gate is traced. It goes wherever an adapter takes a gate. */
 export type TracedGate = Pick<Gate, 'call'>;
 
 /**
  * The gate's `call`, with a span for each call and one for each attempt, which is active inside the attempt. The gate itself
- * stays as it is, and free of all cost. Calls that are not sampled are not explained, either.
+ * stays as it is, and free of all cost. Calls that are not sampled are not explained, either. A tracer, or a span, that throws
+ * changes nothing of a call but what is seen of it.
  * @throws Error without the peer; TypeError for what is no gate or no tracer.
  */
 export function traceGate(gate: TracedGate, options: TraceOptions = {}): TracedGate {
   const api = loadOpenTelemetry();
   if (typeof gate?.call !== 'function')
     throw new TypeError(`gate must be a gate, got ${describeValue(gate)}`);
+  checkKnown(options, OPTIONS);
   const { tracer = api.trace.getTracer('spillway', packageVersion()) } = options;
   if (typeof tracer?.startSpan !== 'function')
     throw new TypeError(`tracer must be a tracer, got ${describeValue(tracer)}`);
@@ -38,7 +43,9 @@ export function traceGate(gate: TracedGate, options: TraceOptions = {}): TracedG
     // The gate says what is wrong.
     if (typeof callOptions !== 'object' || callOptions === null || typeof attempt !== 'function')
       return gate.call(callOptions, attempt);
-    return new CallTrace(api, tracer, callOptions).run(gate, callOptions, attempt);
+    const trace = unlessItThrows(() => new CallTrace(api, tracer, callOptions));
+    if (trace === undefined) return gate.call(callOptions, attempt);
+    return trace.run(gate, callOptions, attempt);
   };
   return { call: call as TracedGate['call'] };
 }
@@ -48,6 +55,7 @@ class CallTrace {
   readonly #tracer: Tracer;
   readonly #span: Span;
   readonly #context: Context;
+  readonly #isRecording: boolean;
   /** Attempts that have not ended. */
   readonly #open = new Set<Span>();
 
@@ -56,6 +64,7 @@ class CallTrace {
     this.#api = api;
     this.#tracer = tracer;
     this.#span = tracer.startSpan(`spillway.call ${attributes['spillway.rpc']}`, { attributes });
+    this.#isRecording = this.#span.isRecording();
     this.#context = api.trace.setSpan(api.context.active(), this.#span);
   }
 
@@ -65,11 +74,11 @@ class CallTrace {
     attempt: Attempt<T>,
   ): Promise<T | Explained<T>> {
     const { context } = this.#api;
-    if (!this.#span.isRecording()) {
+    if (!this.#isRecording) {
       try {
         return await context.with(this.#context, () => gate.call(options, attempt));
       } finally {
-        this.#span.end();
+        unlessItThrows(() => this.#span.end());
       }
     }
     // What is no boolean is refused by the gate.
@@ -80,26 +89,32 @@ class CallTrace {
     try {
       const traced: Attempt<T> = (given) => this.#attempt(given.attempt, () => attempt(given));
       const result = await context.with(this.#context, () => gate.call(explained, traced));
-      this.#explain(result.explanation);
+      unlessItThrows(() => this.#explain(result.explanation));
       return explain ? result.value : result;
     } catch (error) {
-      if (isExplained(error)) this.#explain(error.explanation);
+      unlessItThrows(() => {
+        if (isExplained(error)) this.#explain(error.explanation);
+      });
       this.#fail(this.#span, error);
       throw error;
     } finally {
-      for (const left of this.#open) left.setAttribute('spillway.left_behind', true).end();
+      for (const left of this.#open)
+        unlessItThrows(() => left.setAttribute('spillway.left_behind', true).end());
       // Whoever settles now comes too late: its span has ended.
       this.#open.clear();
-      this.#span.end();
+      unlessItThrows(() => this.#span.end());
     }
   }
 
   #attempt<T>(number: number, run: () => Promise<T> | T): Promise<T> | T {
     const attributes = { 'spillway.attempt': number };
-    const span = this.#tracer.startSpan('spillway.attempt', { attributes }, this.#context);
+    const span = unlessItThrows(() =>
+      this.#tracer.startSpan('spillway.attempt', { attributes }, this.#context),
+    );
+    if (span === undefined) return this.#api.context.with(this.#context, run);
     this.#open.add(span);
     const end = (): void => {
-      if (this.#open.delete(span)) span.end();
+      if (this.#open.delete(span)) unlessItThrows(() => span.end());
     };
     const fail = (error: unknown): void => {
       if (this.#open.has(span)) this.#fail(span, error);
@@ -135,10 +150,21 @@ class CallTrace {
   }
 
   #fail(span: Span, error: unknown): void {
-    const { message, code } = describeError(error);
-    span.recordException(error instanceof Error ? error : message);
-    span.setAttribute('error.type', code);
-    span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message });
+    unlessItThrows(() => {
+      const { message, code } = describeError(error);
+      span.recordException(error instanceof Error ? error : message);
+      span.setAttribute('error.type', code);
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message });
+    });
+  }
+}
+
+/** For what a call must not depend on: a tracer, and errors of which not even the message can be read. */
+function unlessItThrows<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { PairRate } from '../../actors/throttle/limit-action.js';
 import { describeValue } from '../../shared/quota.js';
+import { checkKnown } from '../known-options.js';
 import type { KvStoreStats } from '../kv/kv-store.js';
 import type { RuntimeSnapshot } from '../snapshot.js';
 import type { EventLog } from './event-log.js';
@@ -27,11 +28,16 @@ export interface StateParts {
   readonly history: ThrottleHistory;
 }
 
-/** @throws RangeError for a `maxPairs` that is no integer >= 0. */
+const OPTIONS: ReadonlySet<string> = new Set<keyof StateOptions>(['stores', 'maxPairs']);
+
+/** @throws TypeError, RangeError for bad options. */
 export function readState(
   { runtimeId, backendId, startedAt, snapshot, hottest = [], events, history }: StateParts,
-  { stores = {}, maxPairs = 1000 }: StateOptions,
+  options: StateOptions,
 ): RuntimeState {
+  checkKnown(options, OPTIONS);
+  const { stores = {}, maxPairs = 1000 } = options;
+  checkStores(stores);
   if (!Number.isSafeInteger(maxPairs) || maxPairs < 0)
     throw new RangeError(`maxPairs must be an integer >= 0, got ${describeValue(maxPairs)}`);
   const { limits } = snapshot;
@@ -53,4 +59,13 @@ export function readState(
     events: events.since(0),
     stores: Object.entries(stores).map(([name, store]) => ({ name, ...store.stats() })),
   };
+}
+
+function checkStores(stores: unknown): asserts stores is NonNullable<StateOptions['stores']> {
+  if (typeof stores !== 'object' || stores === null)
+    throw new TypeError(`stores must be an object of stores by name, got ${describeValue(stores)}`);
+  for (const [name, store] of Object.entries(stores)) {
+    if (typeof (store as { stats?: unknown } | null | undefined)?.stats !== 'function')
+      throw new TypeError(`stores.${name} must be a key-value store, got ${describeValue(store)}`);
+  }
 }

@@ -50,3 +50,13 @@ it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '7' as never])(
     expect(() => read({ maxPairs })).toThrow(/^maxPairs must be an integer >= 0, got /);
   },
 );
+
+it.each([
+  [null, /^options must be an object, got null/],
+  [{ maxPair: 1 }, /^maxPair is no option, there are stores, maxPairs/],
+  [{ stores: null }, /^stores must be an object of stores by name, got null/],
+  [{ stores: { orders: {} } }, /^stores\.orders must be a key-value store, got/],
+  [{ stores: { orders: null } }, /^stores\.orders must be a key-value store, got null/],
+])('refuses the options %j', (options, message) => {
+  expect(() => read(options as never)).toThrow(message);
+});
