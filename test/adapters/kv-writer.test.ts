@@ -7,20 +7,11 @@ import { ConfigError } from '../../src/shared/errors.js';
 const target = '127.0.0.1:1';
 
 describe('a writer', () => {
-  it.each([
-    [{}, "target must be 'host:port' or a list of them, got undefined"],
-    [{ target: '' }, "target must be 'host:port' or a list of them, got "],
-    [{ target: [] }, "target must be 'host:port' or a list of them, got "],
-    [{ target: ['a:1', 7] }, "target must be 'host:port' or a list of them, got a:1,7"],
-    [{ target, lingerms: 1 }, 'lingerms must be an option of a writer, got lingerms'],
-    [
-      { target, credentials: 'x' },
-      "credentials must be ChannelCredentials of the @grpc/grpc-js that is loaded here, got 'x'",
-    ],
-    [{ target, credentials: null }, /^credentials must be ChannelCredentials .*, got null/],
-  ])('is not made with %j', async (options, message) => {
-    const making = createKvWriter(options as never);
-    await expect(making).rejects.toThrow(message);
+  it.each(['x', null, {}])('is not made with the credentials %j', async (given) => {
+    const making = createKvWriter({ target, credentials: given as never });
+    await expect(making).rejects.toThrow(
+      /^credentials must be ChannelCredentials of the @grpc\/grpc-js that is loaded here, got /,
+    );
     await expect(making).rejects.toBeInstanceOf(ConfigError);
   });
 
@@ -29,11 +20,8 @@ describe('a writer', () => {
     await writer.close();
   });
 
-  it('is not closed by what cannot be meant', async () => {
+  it('is not closed by an option that there is not', async () => {
     const writer = await createKvWriter({ target });
-    expect(() => writer.close({ deadlineMs: Number.NaN })).toThrow(
-      'deadlineMs must be a finite number >= 0, got NaN',
-    );
     expect(() => writer.close({ deadline: 5 } as never)).toThrow(/^deadline is no option/);
     await writer.close({ deadlineMs: 0 });
     await expect(writer.put('t', 'k', 'v')).rejects.toMatchObject({ outcome: 'not-taken' });
