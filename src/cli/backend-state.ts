@@ -8,6 +8,9 @@ export interface StateLimits {
   readonly maxBytes: number;
 }
 
+/** With all pairs that are slowed, not only the 1000 that a state has by itself: more than a backend can track. */
+const STATE_PATH = '/state?maxPairs=100000000';
+
 export const STATE_LIMITS: StateLimits = { timeoutMs: 1000, maxBytes: 64 * 1024 * 1024 };
 
 export type BackendAnswer =
@@ -24,7 +27,7 @@ export async function readBackendState(
   const took = (): number => performance.now() - startedAt;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(`${url}/state`, {
+    const response = await fetch(url + STATE_PATH, {
       signal,
       // A token must not travel to where a redirect points.
       redirect: 'error',

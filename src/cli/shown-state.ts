@@ -18,7 +18,7 @@ import type {
 export interface ShownState
   extends Pick<
     RuntimeState,
-    'backendId' | 'runtimeId' | 'pid' | 'hostname' | 'startedAt' | 'now' | 'atMs'
+    'backendId' | 'runtimeId' | 'pid' | 'hostname' | 'startedAt' | 'now' | 'atMs' | 'throttledTotal'
   > {
   readonly runtime: ShownRuntime | null;
   readonly throttled: readonly ShownPair[];
@@ -48,7 +48,7 @@ export type ShownCircuit = Pick<
 export type ShownPair = Pick<ThrottledPair, 'rpc' | 'table' | 'qpsBefore' | 'changedMs' | 'steps'>;
 
 export interface ShownRecord
-  extends Pick<ThrottleRecord, 'seq' | 'atMs' | 'kind' | 'level' | 'reason'> {
+  extends Pick<ThrottleRecord, 'seq' | 'atMs' | 'kind' | 'level' | 'reason' | 'changed'> {
   readonly changes: readonly Pick<LimitMove, 'rpc' | 'table' | 'before' | 'after'>[];
 }
 
@@ -138,6 +138,7 @@ function stateSchema(): z.ZodType<ShownState> {
     kind: z.enum(['upgrade', 'downgrade', 'lifted']),
     level: z.number(),
     reason: z.string(),
+    changed: z.number(),
     changes: z.array(change),
   });
   const pair = z.object({
@@ -166,6 +167,7 @@ function stateSchema(): z.ZodType<ShownState> {
     atMs: z.number(),
     runtime: runtime.nullable(),
     throttled: z.array(pair),
+    throttledTotal: z.number(),
     history: z.array(record),
     stores: z.array(z.object({ name: z.string(), tables: z.array(table) })),
   });

@@ -1,7 +1,10 @@
+import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { adminRoutes } from '../../src/adapters/admin.js';
 import { readBackendState } from '../../src/cli/backend-state.js';
 import { BackendWatch } from '../../src/cli/backend-watch.js';
 import { StateReader } from '../../src/cli/shown-state.js';
+import { fakeSource } from '../adapters/admin/fake-source.js';
 import { busyState, limit, type ScriptedBackend, startBackend } from './scripted-backend.js';
 
 const reader = new StateReader();
@@ -27,6 +30,29 @@ describe('one look at a backend', () => {
     const answer = await read({}, 'secret');
     expect(answer).toMatchObject({ kind: 'up', state: { backendId: '10001' } });
     expect(authorization).toBe('Bearer secret');
+  });
+
+  it('asks for all pairs that are slowed, of a real admin server too', async () => {
+    const asked: unknown[] = [];
+    backend.answer = (request, response) => {
+      asked.push(request.url);
+      response.end(JSON.stringify(backend.state));
+    };
+    await read();
+    expect(asked).toEqual(['/state?maxPairs=100000000']);
+    const wanted: unknown[] = [];
+    const runtime = fakeSource();
+    runtime.state = (options = {}) => {
+      wanted.push(options.maxPairs);
+      return backend.state;
+    };
+    const app = fastify();
+    await app.register(adminRoutes, { runtime });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const answer = await readBackendState({ url, token: undefined }, reader, limits);
+    await app.close();
+    expect(answer).toMatchObject({ kind: 'up', state: { throttledTotal: 1 } });
+    expect(wanted).toEqual([100_000_000]);
   });
 
   it.each<[string, string, string]>([

@@ -69,6 +69,15 @@ describe('the screen', () => {
     ]);
   });
 
+  it('counts all that is slowed and changed, and no upgrade that found nothing to slow', () => {
+    const [first] = state.history;
+    const empty = { ...first!, seq: 2, atMs: 58_000, changed: 0, changes: [] };
+    const history = [{ ...first!, changed: 5000 }, empty];
+    const model = topModel([up({ ...state, throttledTotal: 5000, history })], [], AT);
+    expect(model.backends[0]).toMatchObject({ throttled: 5000, levelForMs: 10_000 });
+    expect(model.changes.map(({ pairs }) => pairs)).toEqual([0, 5000]);
+  });
+
   it('makes rates of two looks at the same runtime', () => {
     const rpcs = [
       rpcSample('commit_rowset', { qpsLimit: 100, calls: 5400, busy: 60, spent: 5180 }),

@@ -78,6 +78,7 @@ export function busyState(backendId: string, limits: readonly LimitSnapshot[]): 
     throttled: limits.map(({ rpc, table }) => pair(table, { rpc })),
     history: [
       upgrade(1, 50_000, 1, {
+        changed: limits.length,
         changes: limits.map(({ rpc, table, qpsLimit }) => ({
           rpc,
           table,

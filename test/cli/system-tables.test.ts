@@ -104,6 +104,8 @@ describe('backend_ms_rpc_table_throttlers', () => {
     expect(rows('backend_status', down)).toMatchObject([
       { url: 'http://x', be_id: '1', ok: false, error: 'gone', age_ms: 5000, throttled: '1' },
     ]);
+    const many = { ...last, throttledTotal: 5000 };
+    expect(rows('backend_status', up(many))).toMatchObject([{ throttled: '5000' }]);
   });
 });
 

@@ -242,7 +242,7 @@ export function systemTables(): readonly SystemTable[] {
                 count(last.runtime.configVersion),
                 last.runtime.level,
                 last.runtime.threads,
-                count(last.runtime.limits.length),
+                count(last.throttledTotal),
               ]
             : [null, null, null, null]),
           ...(last === undefined

@@ -127,16 +127,16 @@ function backendLine(reading: BackendReading, before: ShownState | undefined): B
     ageMs,
     level: runtime?.level,
     levelForMs: last === undefined ? undefined : levelForMs(last),
-    throttled: runtime?.limits.length ?? 0,
+    throttled: last?.throttledTotal ?? 0,
     threads: runtime?.threads,
     busyPerSecond: rates?.('busy'),
   };
 }
 
-/** Since the newest change; since the start when there was none. */
+/** Since the newest change; since the start when there was none. An upgrade that found nothing to slow is no level. */
 function levelForMs({ atMs, history, runtime }: ShownState): number | undefined {
   if (runtime === null) return undefined;
-  return atMs - (history.at(-1)?.atMs ?? 0);
+  return atMs - (history.findLast(({ changed }) => changed > 0)?.atMs ?? 0);
 }
 
 type Total = 'calls' | 'busy' | 'spent' | 'refused';
@@ -225,12 +225,12 @@ function pressureLines(backend: string, state: ShownState): PressureLine[] {
 }
 
 function changeLines(backend: string, { atMs, history }: ShownState): ChangeLine[] {
-  return history.map(({ atMs: changedMs, kind, level, reason, changes }) => ({
+  return history.map(({ atMs: changedMs, kind, level, reason, changed }) => ({
     backend,
     agoMs: atMs - changedMs,
     kind,
     level,
     reason,
-    pairs: changes.length,
+    pairs: changed,
   }));
 }
