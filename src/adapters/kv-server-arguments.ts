@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { KvTables } from '../workers/kv/kv-directory.js';
+import { checkMs } from '../workers/wait-options.js';
 import type { OpenKvStoreOptions } from './kv-open.js';
 
 export interface KvServerArguments {
@@ -17,7 +18,8 @@ export const KV_SERVER_USAGE = `usage: kv:server --dir DIR --port PORT [options]
   --dir DIR                   made if it is not there
   --port PORT                 0: one that is free
   --host HOST                 127.0.0.1
-  --advertise HOST:PORT       leader that Describe names; where it listens
+  --advertise HOST:PORT       leader that Describe names; where it listens,
+                              but must be given where that is 0.0.0.0 or ::
   --tables NAME:BUCKETS,...   tables to have; those of the directory are opened anyway
   --metrics-port PORT         serves /metrics, /healthz and /state; 0: one that is free
   --write-buffer-size BYTES   of a memtable; 67108864
@@ -86,7 +88,7 @@ export function readKvServerArguments(args: readonly string[]): KvServerArgument
     port: number('port') ?? 0,
     advertise: values.advertise,
     metricsPort: number('metrics-port'),
-    drainMs: number('drain-ms') ?? 5000,
+    drainMs: checkMs(number('drain-ms'), '--drain-ms') ?? 5000,
   };
 }
 

@@ -2,7 +2,7 @@
 import { basename, resolve as resolvePath } from 'node:path';
 import { describeKvEvent } from '../workers/kv/kv-event.js';
 import { openKvStore } from './kv-open.js';
-import { startKvServer } from './kv-server.js';
+import { type KvServer, startKvServer } from './kv-server.js';
 import {
   KV_SERVER_USAGE,
   type KvServerArguments,
@@ -35,9 +35,10 @@ async function run({
     ...options,
     onEvent: (event) => complain(describeKvEvent(event)),
   });
+  let server: KvServer | undefined;
   let http: KvServerHttp | undefined;
   try {
-    const server = await startKvServer({
+    server = await startKvServer({
       store,
       host,
       port,
@@ -57,6 +58,8 @@ async function run({
     await server.close({ deadlineMs: drainMs });
   } finally {
     http?.close();
+    // Also when HTTP could not be served: what still listens would keep the process.
+    await server?.close({ deadlineMs: 0 });
     await store.close();
   }
   say('closed');

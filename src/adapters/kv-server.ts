@@ -1,13 +1,8 @@
-import {
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  type sendUnaryData,
-  status,
-} from '@grpc/grpc-js';
+import { Server, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import type { PutReply } from '../actors/kv/tablet-message.js';
 import { KV_CODES } from '../shared/kv-errors.js';
-import type { KvRefusal, KvStore } from '../workers/kv/kv-store.js';
+import type { KvRefusal } from '../workers/kv/kv-store.js';
+import { checkMs } from '../workers/wait-options.js';
 import {
   type BucketResult,
   type DescribeRequest,
@@ -20,24 +15,16 @@ import {
   type ScanKvRequest,
   type ScanKvResponse,
 } from './kv-protocol.js';
+import { type KvServerOptions, resolveKvServerOptions } from './kv-server-options.js';
 
-export interface KvServerOptions {
-  readonly store: Pick<KvStore, 'put' | 'get' | 'scan' | 'tables'>;
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** Default 0: one that is free. */
-  readonly port?: number;
-  /** Default: none, plain text. */
-  readonly credentials?: ServerCredentials;
-  /** `host:port` that `Describe` names as the leader of every bucket. Default: where it listens. */
-  readonly advertise?: string;
-  /** Longest message that is read, bytes. Default 32 MiB. */
-  readonly maxMessageBytes?: number;
-}
+export type { KvServerOptions } from './kv-server-options.js';
 
 export interface KvServer {
   readonly port: number;
-  /** Takes no new calls, lets those under way end until the deadline (default 5000 ms), then cuts them off. Idempotent. */
+  /**
+   * Takes no new calls, lets those under way end until the deadline (default 5000 ms, at most a day), then cuts them off.
+   * Idempotent. @throws TypeError, RangeError for a bad deadline.
+   */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 
@@ -46,30 +33,34 @@ const MAX_SCAN_LIMIT = 100_000;
 /** Of what is left of a call's deadline, so that the answer arrives before it. */
 const DEADLINE_SHARE = 0.9;
 
-/** Serves a store as `spillway.kv.v1`. The store stays the caller's: it is not closed with the server. */
+/**
+ * Serves a store as `spillway.kv.v1`. The store stays the caller's: it is not closed with the server.
+ * @throws (rejects) ConfigError for a bad option; Error when it cannot listen.
+ */
 export async function startKvServer(options: KvServerOptions): Promise<KvServer> {
-  const { store, host = '127.0.0.1', port = 0, maxMessageBytes = 32 * 1024 * 1024 } = options;
+  const { store, host, port, credentials, advertise, maxMessageBytes } =
+    resolveKvServerOptions(options);
   const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes });
-  let leader = options.advertise ?? '';
+  let leader = advertise ?? '';
   server.addService(loadKvService(), {
     PutKv: unary((request: PutKvRequest, timeoutMs) => put(store, request, timeoutMs)),
     GetKv: unary((request: GetKvRequest, timeoutMs) => get(store, request, timeoutMs)),
     ScanKv: unary((request: ScanKvRequest, timeoutMs) => scan(store, request, timeoutMs)),
     Describe: unary(async (request: DescribeRequest) => describe(store, request, leader)),
   });
-  const credentials = options.credentials ?? ServerCredentials.createInsecure();
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (error, actual) => {
       if (error === null) resolve(actual);
       else reject(error);
     });
   });
-  if (leader === '') leader = `${host}:${bound}`;
+  leader = advertise ?? `${host}:${bound}`;
   let closing: Promise<void> | undefined;
   return {
     port: bound,
-    close({ deadlineMs = 5000 } = {}) {
-      closing ??= closeServer(server, deadlineMs);
+    close({ deadlineMs } = {}) {
+      const patienceMs = checkMs(deadlineMs, 'deadlineMs') ?? 5000;
+      closing ??= closeServer(server, patienceMs);
       return closing;
     },
   };

@@ -43,6 +43,12 @@ describe('the arguments of kv:server', () => {
     for (const [flag] of line.matchAll(/--[a-z0-9-]+/g)) expect(KV_SERVER_USAGE).toContain(flag);
   });
 
+  it('hold no timer beyond a day', () => {
+    expect(() =>
+      readKvServerArguments(['--dir', 'd', '--port', '0', '--drain-ms', '2147483648']),
+    ).toThrow('--drain-ms must be from 0 to 86400000, got 2147483648');
+  });
+
   it.each(['-1', '1.5', 'NaN', '1e3', ''])('--flush-threads %j is refused', (bad) => {
     expect(() =>
       readKvServerArguments(['--dir', 'd', '--port', '0', `--flush-threads=${bad}`]),

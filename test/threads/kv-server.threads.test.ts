@@ -313,6 +313,18 @@ describe('a server that cannot start', () => {
     expect(later.errors).toContain('is of version 9, this is version 1');
   });
 
+  it('because the port for its metrics is taken, or nobody elsewhere could find it', async () => {
+    const first = start(tempDir(), '--tables', 't:1');
+    const taken = (await first.said('listening on ')).split(':').at(-1) as string;
+    const second = start(tempDir(), '--tables', 't:1', '--metrics-port', taken);
+    expect(await second.end()).toBe(1);
+    expect(second.errors).toContain('EADDRINUSE');
+    const hidden = start(tempDir(), '--tables', 't:1', '--host', '0.0.0.0');
+    expect(await hidden.end()).toBe(1);
+    expect(hidden.errors).toContain('advertise must be given where host is 0.0.0.0');
+    expect(await first.end('SIGTERM')).toBe(0);
+  });
+
   it('because what had been acknowledged is damaged; a torn tail is cut and reported instead', async () => {
     const dir = tempDir();
     const first = start(dir, '--tables', 't:1');
