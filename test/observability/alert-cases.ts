@@ -54,7 +54,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     quiet: {
       never: { [at('spillway_control_restarts_total')]: '0x120' },
       'once, long ago': { [at('spillway_control_restarts_total')]: '0x10 1x110' },
-      'once, just now': { [at('spillway_control_restarts_total')]: '0x46 1x80' },
+      'once, just now': { [at('spillway_control_restarts_total')]: '3x46 4x80' },
     },
   },
   {
