@@ -13,6 +13,8 @@ import type { RpcTable } from './rpc-table.js';
 import type { ControlEvent } from './runtime-events.js';
 
 const AGAIN_MS = 60_000;
+/** The log has room for one line a second about an RPC type: what is told of its stages keeps this far apart. */
+const APART_MS = 1500;
 const STAGES = ['host', 'table'] as const;
 const { BUSY: _busy, ...OTHER_RECORDS } = RECORD;
 
@@ -46,6 +48,8 @@ export class TroubleWatch {
   readonly #places: ReturnType<Arena['layout']['thread']>[];
   readonly #rings: RingConsumer[];
   readonly #totals = new Map<string, Standstill>();
+  /** When calls of an RPC type were last told to be refused, by name. */
+  readonly #toldMs = new Map<string, number>();
   #isNew = true;
 
   /** What has come until now is no news. */
@@ -73,8 +77,12 @@ export class TroubleWatch {
     if (records > 0) events.push({ name: 'ring-drops', event: { records, ...dropped } });
     for (const { id, name: rpc } of rpcs.all()) {
       for (const stage of STAGES) {
+        // The other one is told in a moment.
+        if (nowMs - (this.#toldMs.get(rpc) ?? Number.NEGATIVE_INFINITY) < APART_MS) break;
         const refused = this.#more(`${stage} ${rpc}`, this.#refused(id, stage), nowMs);
-        if (refused > 0) events.push({ name: 'calls-refused', event: { rpc, stage, refused } });
+        if (refused === 0) continue;
+        this.#toldMs.set(rpc, nowMs);
+        events.push({ name: 'calls-refused', event: { rpc, stage, refused } });
       }
     }
     return events;

@@ -8,6 +8,7 @@ import { RingProducer } from '../../src/shared/message-ring.js';
 import { publishRpcNames } from '../../src/shared/rpc-names.js';
 import { RECORD } from '../../src/workers/report-ring.js';
 import { RpcTable } from '../../src/workers/rpc-table.js';
+import { LineBudget } from '../../src/workers/state/line-budget.js';
 import { Standstill, TroubleWatch } from '../../src/workers/trouble-watch.js';
 
 describe('a total that should stand still', () => {
@@ -85,12 +86,31 @@ describe('the watch for trouble', () => {
     ]);
     refuse(0, 0, 'host', 1);
     refuse(0, 0, 'table', 1);
-    expect(started.look(2000)).toEqual([
-      { name: 'calls-refused', event: { rpc: 'read', stage: 'table', refused: 1 } },
+    // The log has one line a second for an RPC type: the other stage comes when there is room.
+    expect(started.look(2000)).toEqual([]);
+    refuse(1, 0, 'table', 1);
+    expect(started.look(3000)).toEqual([
+      { name: 'calls-refused', event: { rpc: 'read', stage: 'table', refused: 2 } },
     ]);
     expect(started.look(61_000)).toEqual([
       { name: 'calls-refused', event: { rpc: 'read', stage: 'host', refused: 1 } },
     ]);
+  });
+
+  it('tells of both stages of an RPC type so far apart that the log takes both, again and again', () => {
+    const started = watch();
+    const budget = new LineBudget();
+    const lines = { host: 0, table: 0 };
+    for (let nowMs = 0; nowMs <= 180_000; nowMs += 999) {
+      refuse(0, 0, 'host', 1);
+      refuse(0, 0, 'table', 1);
+      for (const { name, event } of started.look(nowMs)) {
+        if (name !== 'calls-refused') throw new Error(name);
+        expect(budget.take(event.rpc, 'warn', nowMs)).toBe(0);
+        lines[event.stage] += 1;
+      }
+    }
+    expect(lines).toEqual({ host: 3, table: 3 });
   });
 
   it('begins with what it finds, and tells all of an RPC type that is configured later', () => {
