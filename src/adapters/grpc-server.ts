@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import type { Metadata, ServerInterceptor } from '@grpc/grpc-js';
 import { formatPressure, PRESSURE_KEY } from '../shared/pressure/pressure-text.js';
+import { loadPeer } from './load-peer.js';
 import {
   PressureMonitor,
   type ServerPressureOptions,
@@ -48,7 +48,7 @@ const PUSHBACK_KEY = 'grpc-retry-pushback-ms';
  */
 export function createGrpcServerPressure(options: GrpcServerPressureOptions): GrpcServerPressure {
   const monitor = new PressureMonitor(options);
-  const grpc = loadPeer();
+  const grpc = loadPeer<Peer>('@grpc/grpc-js', ' 1.12 or newer', 'this adapter');
   monitor.start();
   return {
     interceptor: interceptorOf(monitor, grpc),
@@ -97,13 +97,4 @@ function interceptorOf(
       },
     });
   };
-}
-
-function loadPeer(): Peer {
-  try {
-    // A CommonJS package: the same copy as an import of it gives.
-    return createRequire(import.meta.url)('@grpc/grpc-js') as Peer;
-  } catch (cause) {
-    throw new Error('@grpc/grpc-js 1.12 or newer must be installed for this adapter', { cause });
-  }
 }

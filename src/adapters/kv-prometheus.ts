@@ -1,5 +1,6 @@
-import { register as defaultRegister, type Metric, type Registry } from 'prom-client';
+import type { Metric, Registry } from 'prom-client';
 import type { KvStoreStats } from '../workers/kv/kv-store.js';
+import { defaultRegister } from './prometheus/default-register.js';
 import { KV_METRICS, KV_STALLS } from './prometheus/kv-metrics.js';
 import { labelValue } from './prometheus/label-value.js';
 import { oncePerTurn } from './prometheus/once-per-turn.js';
@@ -31,7 +32,7 @@ export interface KvMetricsSource {
  */
 export function createKvPrometheusMetrics(
   store: KvMetricsSource,
-  { register = defaultRegister, prefix = 'spillway_kv_' }: KvPrometheusOptions = {},
+  { register = defaultRegister(), prefix = 'spillway_kv_' }: KvPrometheusOptions = {},
 ): KvPrometheusMetrics {
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(prefix)) {
     throw new TypeError(`prefix must be the beginning of a metric name, got '${prefix}'`);

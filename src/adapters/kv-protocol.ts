@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import { loadPeer } from './load-peer.js';
 
 /** Messages of `spillway.kv.v1` as objects. A field that is optional in the protocol is undefined when it is absent. */
 export interface PutKvRequest {
@@ -70,8 +70,11 @@ export function kvProtoFile(): string {
   return fileURLToPath(new URL('../../proto/spillway/kv/v1/kv.proto', import.meta.url));
 }
 
-/** The service as `@grpc/grpc-js` takes it, for a server or a client. */
+type ProtoLoader = typeof import('@grpc/proto-loader');
+
+/** The service as `@grpc/grpc-js` takes it, for a server or a client. @throws Error without `@grpc/proto-loader`. */
 export function loadKvService(): ServiceDefinition {
+  const { loadSync } = loadPeer<ProtoLoader>('@grpc/proto-loader', '', 'the protocol');
   const definition = loadSync(kvProtoFile(), {
     keepCase: false,
     longs: Number,

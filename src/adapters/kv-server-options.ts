@@ -1,4 +1,4 @@
-import { ServerCredentials } from '@grpc/grpc-js';
+import type { ServerCredentials } from '@grpc/grpc-js';
 import { ConfigError } from '../shared/errors.js';
 import { describeValue } from '../shared/quota.js';
 import type { KvStore } from '../workers/kv/kv-store.js';
@@ -37,7 +37,10 @@ export const KV_SERVER_OPTIONS: ReadonlySet<string> = new Set<keyof KvServerOpti
 const WILDCARD = /^(?:0\.0\.0\.0|\[(?:[0:]+)\])$/;
 
 /** Frozen, with defaults. `ConfigError` with field, rule and what came. */
-export function resolveKvServerOptions(given: KvServerOptions): ResolvedKvServerOptions {
+export function resolveKvServerOptions(
+  given: KvServerOptions,
+  { ServerCredentials }: Pick<typeof import('@grpc/grpc-js'), 'ServerCredentials'>,
+): ResolvedKvServerOptions {
   if (typeof given !== 'object' || given === null)
     refuse('options', 'an object with a store', given);
   for (const field of Object.keys(given)) {

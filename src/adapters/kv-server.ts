@@ -1,4 +1,4 @@
-import { Server, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import type { Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { PutReply } from '../actors/kv/tablet-message.js';
 import { KV_CODES } from '../shared/kv-errors.js';
 import type { KvRefusal } from '../workers/kv/kv-store.js';
@@ -16,6 +16,7 @@ import {
   type ScanKvResponse,
 } from './kv-protocol.js';
 import { type KvServerOptions, resolveKvServerOptions } from './kv-server-options.js';
+import { loadPeer } from './load-peer.js';
 
 export type { KvServerOptions } from './kv-server-options.js';
 
@@ -35,18 +36,22 @@ const DEADLINE_SHARE = 0.9;
 
 /**
  * Serves a store as `spillway.kv.v1`. The store stays the caller's: it is not closed with the server.
- * @throws (rejects) ConfigError for a bad option; Error when it cannot listen.
+ * @throws (rejects) ConfigError for a bad option; Error when it cannot listen, or a peer is not installed.
  */
 export async function startKvServer(options: KvServerOptions): Promise<KvServer> {
-  const { store, host, port, credentials, advertise, maxMessageBytes } =
-    resolveKvServerOptions(options);
-  const server = new Server({ 'grpc.max_receive_message_length': maxMessageBytes });
+  const grpc = loadPeer<typeof import('@grpc/grpc-js')>('@grpc/grpc-js', '', 'this server');
+  const { INTERNAL } = grpc.status;
+  const { store, host, port, credentials, advertise, maxMessageBytes } = resolveKvServerOptions(
+    options,
+    grpc,
+  );
+  const server = new grpc.Server({ 'grpc.max_receive_message_length': maxMessageBytes });
   let leader = advertise ?? '';
   server.addService(loadKvService(), {
-    PutKv: unary((request: PutKvRequest, timeoutMs) => put(store, request, timeoutMs)),
-    GetKv: unary((request: GetKvRequest, timeoutMs) => get(store, request, timeoutMs)),
-    ScanKv: unary((request: ScanKvRequest, timeoutMs) => scan(store, request, timeoutMs)),
-    Describe: unary(async (request: DescribeRequest) => describe(store, request, leader)),
+    PutKv: unary(INTERNAL, (request: PutKvRequest, timeoutMs) => put(store, request, timeoutMs)),
+    GetKv: unary(INTERNAL, (request: GetKvRequest, timeoutMs) => get(store, request, timeoutMs)),
+    ScanKv: unary(INTERNAL, (request: ScanKvRequest, timeoutMs) => scan(store, request, timeoutMs)),
+    Describe: unary(INTERNAL, async (request: DescribeRequest) => describe(store, request, leader)),
   });
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (error, actual) => {
@@ -81,7 +86,9 @@ type Unary<Request, Response> = (
   done: sendUnaryData<Response>,
 ) => void;
 
+/** `internal`: the status of what must not happen. */
 function unary<Request, Response>(
+  internal: number,
   answer: (request: Request, timeoutMs: number | undefined) => Promise<Response>,
 ): Unary<Request, Response> {
   return (call, done) => {
@@ -89,7 +96,7 @@ function unary<Request, Response>(
       (response) => done(null, response),
       (error: unknown) => {
         const details = error instanceof Error ? error.message : String(error);
-        done({ code: status.INTERNAL, details });
+        done({ code: internal, details });
       },
     );
   };

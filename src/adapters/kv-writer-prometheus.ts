@@ -1,5 +1,6 @@
-import { register as defaultRegister, type Metric, type Registry } from 'prom-client';
+import type { Metric, Registry } from 'prom-client';
 import type { KvWriterStats } from '../actors/kv/writer/writer-stats.js';
+import { defaultRegister } from './prometheus/default-register.js';
 import { KV_WRITER_METRICS } from './prometheus/kv-writer-metrics.js';
 import { oncePerTurn } from './prometheus/once-per-turn.js';
 import { SnapshotMetric } from './prometheus/snapshot-metric.js';
@@ -24,7 +25,7 @@ export interface KvWriterPrometheusMetrics {
  */
 export function createKvWriterPrometheusMetrics(
   writer: { stats(): KvWriterStats },
-  { register = defaultRegister, prefix = 'spillway_kv_writer_' }: KvWriterPrometheusOptions = {},
+  { register = defaultRegister(), prefix = 'spillway_kv_writer_' }: KvWriterPrometheusOptions = {},
 ): KvWriterPrometheusMetrics {
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(prefix)) {
     throw new TypeError(`prefix must be the beginning of a metric name, got '${prefix}'`);

@@ -1,4 +1,5 @@
-import { register as defaultRegister, type Metric, type Registry } from 'prom-client';
+import type { Metric, Registry } from 'prom-client';
+import { defaultRegister } from './prometheus/default-register.js';
 import type { Sample } from './prometheus/metric-spec.js';
 import { METRICS } from './prometheus/metrics.js';
 import { oncePerTurn } from './prometheus/once-per-turn.js';
@@ -34,7 +35,7 @@ export function createPrometheusMetrics(
   runtime: MetricsSource,
   options: PrometheusOptions = {},
 ): PrometheusMetrics {
-  const { register = defaultRegister, prefix = 'spillway_', maxTableLabels = 1000 } = options;
+  const { register = defaultRegister(), prefix = 'spillway_', maxTableLabels = 1000 } = options;
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(prefix)) {
     throw new TypeError(`prefix must be the beginning of a metric name, got '${prefix}'`);
   }

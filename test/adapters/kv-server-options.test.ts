@@ -1,4 +1,4 @@
-import { ServerCredentials } from '@grpc/grpc-js';
+import * as grpc from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { startKvServer } from '../../src/adapters/kv-server.js';
 import { resolveKvServerOptions } from '../../src/adapters/kv-server-options.js';
@@ -33,17 +33,17 @@ describe('options of a key-value server', () => {
     'must name who leads, to those elsewhere, where it listens on %s',
     (host) => {
       const message = `advertise must be given where host is ${host}, got undefined`;
-      expect(() => resolveKvServerOptions({ store, host })).toThrow(message);
-      expect(resolveKvServerOptions({ store, host, advertise: 'a:1' }).advertise).toBe('a:1');
+      expect(() => resolveKvServerOptions({ store, host }, grpc)).toThrow(message);
+      expect(resolveKvServerOptions({ store, host, advertise: 'a:1' }, grpc).advertise).toBe('a:1');
     },
   );
 
   it('have defaults, and hosts that stand in front of a port', () => {
-    const resolved = resolveKvServerOptions({ store });
+    const resolved = resolveKvServerOptions({ store }, grpc);
     expect(resolved).toMatchObject({ host: '127.0.0.1', port: 0, maxMessageBytes: 2 ** 25 });
-    expect(resolved.credentials).toBeInstanceOf(ServerCredentials);
-    expect(resolveKvServerOptions({ store, host: '::1' }).host).toBe('[::1]');
-    expect(resolveKvServerOptions({ store, host: '[::1]' }).host).toBe('[::1]');
+    expect(resolved.credentials).toBeInstanceOf(grpc.ServerCredentials);
+    expect(resolveKvServerOptions({ store, host: '::1' }, grpc).host).toBe('[::1]');
+    expect(resolveKvServerOptions({ store, host: '[::1]' }, grpc).host).toBe('[::1]');
   });
 });
 
