@@ -59,7 +59,8 @@ export class KvTransport implements WriterTransport {
   }
 
   retain(leaders: ReadonlySet<string>): void {
-    this.#leaders = leaders;
+    // Who does not say which server it is means none that could be asked by its name.
+    this.#leaders = new Set([...leaders].filter((address) => address !== ''));
     for (const [address, client] of this.#clients) {
       if (leaders.has(address) || this.#options.targets.includes(address)) continue;
       client.close();
