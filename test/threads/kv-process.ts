@@ -86,8 +86,10 @@ export class KvTestClient {
     table: string,
     buckets: Readonly<Record<number, readonly Row[]>>,
     completion = 'COMPLETION_LOG',
+    more: object = {},
   ): Promise<PutKvResponse> {
     const request = {
+      ...more,
       table,
       completion,
       buckets: Object.entries(buckets).map(([bucket, rows]) => ({

@@ -185,6 +185,9 @@ describe('the key-value server', () => {
     await expect(client.get('t', 7, 'k')).rejects.toThrow('2 table t has buckets');
     const scan = await client.scan({ table: 'nope', bucket: 0 });
     expect(scan.errorCode).toBe(1);
+    const nameless = await client.put('t', { 0: [row] }, undefined, { writer: 'w'.repeat(257) });
+    expect(nameless.buckets[0]).toMatchObject({ errorCode: 3 });
+    expect(await client.get('t', 0, 'k')).toEqual([null]);
   });
 
   it('takes nothing of what is too much, or of what is nothing', async () => {

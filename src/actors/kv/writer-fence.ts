@@ -3,6 +3,18 @@ const MOST_WRITERS = 4096;
 /** A kernel gives up delivering what was written to a lost connection after about a quarter of an hour. */
 const FORGET_MS = 20 * 60 * 1000;
 
+/** A name is chosen at random, and kept: it need not be long. */
+const LONGEST_NAME = 256;
+
+/** Why an attempt can be in no order; undefined: it can. */
+export function refuseAttempt(writer: unknown, attempt: unknown): string | undefined {
+  if (typeof writer !== 'string' || writer.length > LONGEST_NAME) {
+    return `writer must be a name of at most ${LONGEST_NAME} characters`;
+  }
+  if (Number.isSafeInteger(attempt) && (attempt as number) >= 0) return undefined;
+  return `attempt must be an integer from 0 to 2^53 - 1, got ${String(attempt)}`;
+}
+
 interface Seen {
   attempt: number;
   atMs: number;

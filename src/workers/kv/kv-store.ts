@@ -14,7 +14,7 @@ import type {
   TabletMessage,
   TabletStatus,
 } from '../../actors/kv/tablet-message.js';
-import { WriterFence } from '../../actors/kv/writer-fence.js';
+import { refuseAttempt, WriterFence } from '../../actors/kv/writer-fence.js';
 import { AskTimeoutError } from '../../shared/errors.js';
 import { DirectoryVersionError, KV_CODES, type KvErrorCode } from '../../shared/kv-errors.js';
 import { engineTrigger } from '../../shared/pressure/flush-budget.js';
@@ -187,6 +187,9 @@ export class KvStore {
     const refusal = refusePut(records, this.#options.limits);
     if (refusal !== undefined) return { ...refusal, pressure: 0 };
     const { completion = 'log', timeoutMs, writer, attempt = 0 } = options;
+    const disorder = writer === undefined ? undefined : refuseAttempt(writer, attempt);
+    if (disorder !== undefined)
+      return { code: KV_CODES.INVALID_RECORD, message: disorder, pressure: 0 };
     if (writer !== undefined && !tablet.fence.admit(writer, attempt, performance.now())) {
       const message = `attempt ${attempt} comes after a later one of its writer`;
       return { code: KV_CODES.SUPERSEDED, message, pressure: 0 };

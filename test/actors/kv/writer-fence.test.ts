@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WriterFence } from '../../../src/actors/kv/writer-fence.js';
+import { refuseAttempt, WriterFence } from '../../../src/actors/kv/writer-fence.js';
 
 describe('the fence', () => {
   it('lets attempts of a writer through in the order of their numbers alone', () => {
@@ -38,5 +38,20 @@ describe('the fence', () => {
     // Those of the first 50 ms; not the one that has written since.
     expect(fence.writers).toBe(51);
     expect(fence.admit('0', 10, 20 * 60_000 + 50)).toBe(false);
+  });
+});
+
+describe('an attempt', () => {
+  it('has a writer with a short name, and a number that can be compared', () => {
+    expect(refuseAttempt('w'.repeat(256), 0)).toBe(undefined);
+    expect(refuseAttempt('w', 2 ** 53 - 1)).toBe(undefined);
+    for (const attempt of [Number.NaN, -1, 1.5, 2 ** 53, '1', null])
+      expect(refuseAttempt('w', attempt)).toBe(
+        `attempt must be an integer from 0 to 2^53 - 1, got ${String(attempt)}`,
+      );
+    expect(refuseAttempt('w'.repeat(257), 1)).toBe(
+      'writer must be a name of at most 256 characters',
+    );
+    expect(refuseAttempt(5, 1)).toMatch(/^writer must be a name/);
   });
 });
