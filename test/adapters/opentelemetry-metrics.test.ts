@@ -111,6 +111,47 @@ describe('the bridge to a meter', () => {
     shown.stop();
   });
 
+  it('says 0 of what is there no more, which the SDK would go on exporting as it was', async () => {
+    const limits = (...tables: string[]) =>
+      tables.map((table) => ({ rpc: 'read', table, qpsLimit: 5, currentQps: 7, sinceMs: 1000 }));
+    const circuit = (state: 'open' | 'half_open') =>
+      ({
+        address: 'a:1',
+        state,
+        isolated: false,
+        consecutiveFailures: 3,
+        retryAfterMs: 9,
+      }) as const;
+    let parts: Partial<RuntimeSnapshot> = { limits: limits('a', 'b'), circuits: [circuit('open')] };
+    const shown = bridgeMetrics(
+      { snapshot: () => ({ ...gates.snapshot(), ...parts }) },
+      { meter: provider.getMeter('test') },
+    );
+    const seen = async (name: string) =>
+      (await collect())
+        .filter((point) => point.name === name)
+        .map(({ attributes, value }) => [attributes['table'] ?? attributes['address'], value]);
+    expect(await seen('spillway.table_qps_limit')).toEqual([
+      ['a', 5],
+      ['b', 5],
+    ]);
+    expect(await seen('spillway.circuit_state')).toEqual([['a:1', 2]]);
+    parts = { limits: limits('b') };
+    for (let again = 0; again < 2; again++) {
+      expect(await seen('spillway.table_qps_limit')).toEqual([
+        ['a', 0],
+        ['b', 5],
+      ]);
+      expect(await seen('spillway.circuit_state')).toEqual([['a:1', 0]]);
+    }
+    parts = { limits: limits('a') };
+    expect(await seen('spillway.table_qps_limit')).toEqual([
+      ['a', 5],
+      ['b', 0],
+    ]);
+    shown.stop();
+  });
+
   it('takes one snapshot for each collection, and none before or after', async () => {
     const shown = bridge();
     expect(snapshots).toBe(0);

@@ -5,6 +5,7 @@ import { packageVersion } from '../../workers/package-version.js';
 import { METRICS } from '../prometheus/metrics.js';
 import { checkMaxTableLabels, createScrape, type MetricsSource } from '../prometheus/scrape.js';
 import { instrumentsOf } from './instruments.js';
+import { LapsedSeries } from './lapsed-series.js';
 import { loadOpenTelemetry } from './peer.js';
 
 export interface BridgeOptions {
@@ -41,6 +42,7 @@ export function bridgeMetrics(runtime: MetricsSource, options: BridgeOptions = {
   const scrape = createScrape(runtime, maxTableLabels);
   const metrics = METRICS.map((spec) => ({
     spec,
+    lapsed: spec.type === 'gauge' ? new LapsedSeries() : undefined,
     instruments: instrumentsOf(spec).map((instrument) => {
       const { name, unit, description, kind } = instrument;
       const about = { unit, description };
@@ -56,9 +58,10 @@ export function bridgeMetrics(runtime: MetricsSource, options: BridgeOptions = {
   );
   const observe = (result: BatchObservableResult): void => {
     const now = scrape();
-    for (const { spec, instruments } of metrics) {
+    for (const { spec, lapsed, instruments } of metrics) {
       const bySuffix = new Map(instruments.map((one) => [one.suffix, one.observable]));
-      for (const { labels, value, suffix } of spec.read(now)) {
+      const samples = spec.read(now);
+      for (const { labels, value, suffix } of [...samples, ...(lapsed?.next(samples) ?? [])]) {
         const observable = bySuffix.get(suffix);
         if (observable !== undefined) result.observe(observable, value, labels);
       }
