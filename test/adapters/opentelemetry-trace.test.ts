@@ -182,6 +182,24 @@ describe('a traced gate', () => {
     expect(aborted?.attributes['error.type']).toBe('string');
   });
 
+  it('does not take the explanation of another call, which aborts this one, for its own', async () => {
+    const gate = traced();
+    const controller = new AbortController();
+    const other: unknown = await gate
+      .call({ rpc: 'free' }, () => Promise.reject(new BusyError('other')))
+      .catch((error: unknown) => error);
+    expect(other).toHaveProperty('explanation');
+    const { signal } = controller;
+    const aborted = gate.call({ rpc: 'free', signal }, () => {
+      controller.abort(other);
+      throw signal.reason;
+    });
+    await expect(aborted).rejects.toBe(other);
+    const [, span] = spans('spillway.call free');
+    expect(span?.events.map(({ name }) => name)).toEqual(['exception']);
+    expect(span?.attributes).not.toHaveProperty('spillway.attempts');
+  });
+
   it('refuses with the words of the gate what is no call', async () => {
     const gate = traced();
     await expect(gate.call(null as never, () => 1)).rejects.toThrow(

@@ -93,7 +93,10 @@ class CallTrace {
       return explain ? result.value : result;
     } catch (error) {
       unlessItThrows(() => {
-        if (isExplained(error)) this.#explain(error.explanation);
+        // The reason of a signal may bring the explanation of the call that it comes from.
+        const { signal } = options;
+        const isReason = signal?.aborted === true && error === signal.reason;
+        if (!isReason && isExplained(error)) this.#explain(error.explanation);
       });
       this.#fail(this.#span, error);
       throw error;
