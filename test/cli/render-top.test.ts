@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BackendReading } from '../../src/cli/backend-watch.js';
 import { textWidth } from '../../src/cli/text-width.js';
 import { renderTop, type ScreenSize } from '../../src/cli/top/render-top.js';
-import { TerminalScreen } from '../../src/cli/top/terminal-screen.js';
+import { sizeOf, TerminalScreen } from '../../src/cli/top/terminal-screen.js';
 import { type TopModel, topModel } from '../../src/cli/top/top-model.js';
 import { type Key, pressKey, startView, type TopView } from '../../src/cli/top/top-view.js';
 import type { RuntimeState } from '../../src/workers/state/runtime-state.js';
@@ -231,6 +231,11 @@ describe('keys', () => {
 });
 
 describe('the terminal', () => {
+  it('is taken for one of the usual size when it does not know its own', () => {
+    expect(sizeOf({ columns: 0, rows: 0 })).toEqual({ columns: 80, rows: 24 });
+    expect(sizeOf({ columns: 132, rows: 1 })).toEqual({ columns: 132, rows: 1 });
+  });
+
   function fake(colours: boolean): { written: string[]; screen: TerminalScreen } {
     const written: string[] = [];
     return {

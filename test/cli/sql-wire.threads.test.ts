@@ -123,6 +123,19 @@ describe('log-in', () => {
     socket.destroy();
   });
 
+  it('says no to TLS and to GSSAPI once each, and then no more', async () => {
+    const socket = await connectRaw(server.port);
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (part) => {
+      answer += part;
+    });
+    socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47].concat([0, 0, 0, 8, 4, 210, 22, 48])));
+    for (let i = 0; i < 1000; i += 1) socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]));
+    await once(socket, 'close');
+    expect(answer).toMatch(/^NNE.*FATAL.*08P01/s);
+    expect(answer.match(/FATAL/g)).toHaveLength(2);
+  });
+
   it('negotiates a newer protocol down', async () => {
     const client = await connectWire(server.port, { '_pq_.x': '1' }, 2);
     expect((await client.ask('SELECT 1')).results[0]?.rows).toEqual([['1']]);

@@ -162,6 +162,54 @@ it('rows are as wide as their table', () => {
   }
 });
 
+/** Whether Postgres takes `cell` as a value of `type`. */
+function fits(cell: unknown, type: string): boolean {
+  if (cell === null) return true;
+  switch (type) {
+    case 'INTEGER':
+      return Number.isInteger(cell) && Math.abs(cell as number) < 2 ** 31;
+    case 'BIGINT':
+      return typeof cell === 'string' && asInt64(cell) === cell;
+    case 'DOUBLE PRECISION':
+      return Number.isFinite(cell);
+    case 'BOOLEAN':
+      return typeof cell === 'boolean';
+    case 'TIMESTAMPTZ':
+      return /^(?!0000)\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(cell));
+    default:
+      return typeof cell === 'string';
+  }
+}
+
+it('no number and no time of a backend fails the query for all of them', () => {
+  const any = fc.double({ noNaN: true, noDefaultInfinity: true });
+  const when = fc.constantFrom(
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+    '2026-03-01T00:00:00Z',
+  );
+  fc.assert(
+    fc.property(any, when, (number, startedAt) => {
+      const sample = JSON.stringify({ ...busyState('1', [limit('1')]), startedAt });
+      const state = JSON.parse(sample, (_key, value) =>
+        typeof value === 'number' ? number : value,
+      ) as RuntimeState;
+      for (const { columns, rows: make } of systemTables()) {
+        for (const row of make([up(state)])) {
+          for (const [i, { name, type }] of columns.entries())
+            expect([name, row[i], fits(row[i], type)]).toEqual([name, row[i], true]);
+        }
+      }
+    }),
+    {
+      examples: [
+        [1.5, '2026-03-01T00:00:00Z'],
+        [2 ** 31, '0000-01-01T00:00:00Z'],
+      ],
+    },
+  );
+});
+
 it('text for Postgres holds no NUL and no half pair, and is otherwise the same', () => {
   expect(postgresText('a\0b\ud800c\udc00')).toBe('a\\u0000b\\ud800c\\udc00');
   fc.assert(

@@ -42,6 +42,9 @@ interface Client {
 /** For what comes before a session, ms. */
 const LOG_IN_MS = 15_000;
 
+/** Of TLS and of GSSAPI, one each: who asks again only keeps us busy. */
+const MOST_REFUSALS = 2;
+
 /** What a server tells of itself, and what drivers look for. */
 const REPORTED = [
   'server_version',
@@ -99,6 +102,7 @@ export class SqlEndpoint {
     // A client that goes away in the middle is its own affair.
     socket.on('error', () => socket.destroy());
     let held = Buffer.alloc(0);
+    let refusals = 0;
     const onData = (chunk: Buffer): void => {
       held = Buffer.concat([held, chunk]);
       try {
@@ -110,6 +114,8 @@ export class SqlEndpoint {
           held = held.subarray(read.length);
           const { packet } = read;
           if (packet.kind === 'encrypt') {
+            refusals += 1;
+            if (refusals > MOST_REFUSALS) throw new FrameError('there is no encryption');
             // No, in one byte: the client goes on without, or leaves.
             socket.write('N');
             continue;
@@ -127,6 +133,8 @@ export class SqlEndpoint {
         }
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
+        // What else it sends is not even looked at.
+        socket.off('data', onData).resume();
         refuse(socket, '08P01', error.message);
       }
     };

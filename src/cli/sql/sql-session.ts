@@ -216,7 +216,8 @@ export class SqlSession {
   }
 
   #crash(error: unknown): void {
-    this.#fail('XX000', error instanceof Error ? error.message : String(error));
+    if (error instanceof FrameError) this.#fail('08P01', `protocol violation: ${error.message}`);
+    else this.#fail('XX000', error instanceof Error ? error.message : String(error));
   }
 
   #fail(code: string, text: string): void {

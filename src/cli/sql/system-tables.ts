@@ -65,7 +65,7 @@ export function systemTables(): readonly SystemTable[] {
             qpsLimit,
             currentQps,
             pair?.qpsBefore ?? null,
-            pair?.steps ?? null,
+            int32(pair?.steps),
             wallClock(state, sinceMs),
             wallClock(state, pair?.changedMs ?? null),
           ];
@@ -198,7 +198,7 @@ export function systemTables(): readonly SystemTable[] {
       rows: ofStates((state) =>
         state.history.flatMap(({ seq, atMs, kind, level, reason, changes }) => {
           const at = wallClock(state, atMs);
-          const head = [beId(state), count(seq), at, kind, level, postgresText(reason)];
+          const head = [beId(state), count(seq), at, kind, int32(level), postgresText(reason)];
           if (changes.length === 0) return [[...head, null, null, null, null, null]];
           return changes.map(({ rpc, table, before, after }) => [
             ...head,
@@ -240,8 +240,8 @@ export function systemTables(): readonly SystemTable[] {
           ...(last?.runtime
             ? [
                 count(last.runtime.configVersion),
-                last.runtime.level,
-                last.runtime.threads,
+                int32(last.runtime.level),
+                int32(last.runtime.threads),
                 count(last.throttledTotal),
               ]
             : [null, null, null, null]),
@@ -251,7 +251,7 @@ export function systemTables(): readonly SystemTable[] {
                 postgresText(last.runtimeId),
                 postgresText(last.hostname),
                 count(last.pid),
-                last.startedAt,
+                wallClock(last, 0),
               ]),
         ]),
     },
@@ -304,12 +304,23 @@ function count(value: number): string | null {
   return asInt64(BigInt(Math.trunc(value)).toString());
 }
 
-/** A time of the backend on its own wall clock. */
+/** One number that a column cannot hold would fail the query for all backends: it is NULL. */
+function int32(value: number | undefined): number | null {
+  if (value === undefined) return null;
+  const whole = Math.trunc(value);
+  return whole === (whole | 0) ? whole : null;
+}
+
+/** A time of the backend on its own wall clock; null for one that Postgres may not be able to read. */
 function wallClock({ startedAt }: ShownState, ms: number | null): string | null {
   if (ms === null) return null;
   const at = new Date(Date.parse(startedAt) + ms);
-  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+  return at >= FIRST_TIME && at <= LAST_TIME ? at.toISOString() : null;
 }
+
+/** Years of four digits; there was no year 0. */
+const FIRST_TIME = new Date('0001-01-01T00:00:00Z');
+const LAST_TIME = new Date('9999-12-31T23:59:59.999Z');
 
 function tenth(ms: number): number {
   return Math.round(ms * 10) / 10;

@@ -4,7 +4,7 @@ import { STATE_LIMITS } from '../backend-state.js';
 import { type BackendReading, BackendWatch } from '../backend-watch.js';
 import type { TopArguments } from '../command-line.js';
 import { renderTop } from './render-top.js';
-import { TerminalScreen } from './terminal-screen.js';
+import { sizeOf, TerminalScreen } from './terminal-screen.js';
 import { type TopModel, topModel } from './top-model.js';
 import { type Key, pressKey, startView } from './top-view.js';
 
@@ -24,7 +24,7 @@ async function runOnce(args: TopArguments, watch: BackendWatch): Promise<number>
   const before = await watch.read();
   await sleep(args.intervalMs);
   const readings = await watch.read();
-  const columns = process.stdout.columns ?? (Number(process.env['COLUMNS']) || PIPE_COLUMNS);
+  const columns = process.stdout.columns || Number(process.env['COLUMNS']) || PIPE_COLUMNS;
   const model = topModel(readings, before, Date.now());
   const size = { columns, rows: Number.POSITIVE_INFINITY };
   const lines = renderTop(model, startView(args.sort, args.filter), size);
@@ -41,7 +41,7 @@ async function runLive(args: TopArguments, watch: BackendWatch): Promise<number>
   let model: TopModel | undefined;
   const draw = (): void => {
     if (model === undefined || ending.signal.aborted) return;
-    screen.draw(renderTop(model, view, { columns: stdout.columns, rows: stdout.rows }));
+    screen.draw(renderTop(model, view, sizeOf(stdout)));
   };
   const onKey = (text: string | undefined, key: Partial<Key> | undefined): void => {
     const after = pressKey(view, { name: key?.name, text, ctrl: key?.ctrl ?? false });

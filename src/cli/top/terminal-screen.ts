@@ -1,9 +1,14 @@
 /** The terminal while `spillway top` has it: the alternate screen, without a cursor, given back in every case. */
-import type { ScreenLine, Tone } from './render-top.js';
+import type { ScreenLine, ScreenSize, Tone } from './render-top.js';
 
 /** What is needed of `process.stdout`. */
 export interface TerminalOutput {
   write(text: string): unknown;
+}
+
+/** A terminal that does not know its size, such as a serial line, says 0: it is taken for one of the usual size. */
+export function sizeOf(terminal: { readonly columns: number; readonly rows: number }): ScreenSize {
+  return { columns: terminal.columns || 80, rows: terminal.rows || 24 };
 }
 
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l';
