@@ -106,9 +106,14 @@ function bytesOf(given: KvBytes): Uint8Array {
   return typeof given === 'string' ? Buffer.from(given) : (given ?? undefined);
 }
 
+/** Without a port gRPC would take 443, and wait there for as long as records may. */
+function isAddress(text: string): boolean {
+  return (/:\d{1,5}$/.test(text) && !/^https?:/.test(text)) || text.startsWith('unix:');
+}
+
 function checkedTargets(target: unknown): readonly string[] {
   const targets: readonly unknown[] = Array.isArray(target) ? [...target] : [target];
-  const isFit = (one: unknown): one is string => typeof one === 'string' && one !== '';
+  const isFit = (one: unknown): one is string => typeof one === 'string' && isAddress(one);
   if (targets.length > 0 && targets.every(isFit)) return targets;
   const rule = "'host:port' or a list of them";
   throw new ConfigError(`target must be ${rule}, got ${describeValue(target)}`, {

@@ -15,7 +15,7 @@ describe('createKvWriter', () => {
   });
 
   const textless = { toString: null };
-  it.each([undefined, '', [], [''], [1], 5, null, textless])(
+  it.each([undefined, '', 'a', 'http://a:1', 'a:', ['a:1', 'b'], [], [''], [1], 5, null, textless])(
     'refuses %j as its target',
     async (target) => {
       const made = createKvWriter({ target: target as string });
@@ -26,7 +26,10 @@ describe('createKvWriter', () => {
 
   it('refuses what is no option, and what is none of its values', async () => {
     const more = { target: 'a:1', batch: 5 };
-    await expect(createKvWriter(more)).rejects.toThrow('batch must be an option of a writer');
+    await expect(createKvWriter({ targets: 'a:1' } as never)).rejects.toThrow(
+      'targets is no option, there are target, credentials, batchBytes, ',
+    );
+    await expect(createKvWriter(more)).rejects.toThrow('batch is no option, there are target, ');
     const made = createKvWriter({ target: 'a:1', batchBytes: 0 });
     await expect(made).rejects.toThrow('batchBytes must be an integer from 1 to 4194304, got 0');
   });

@@ -13,8 +13,12 @@ export function refuseArguments(
   if (typeof table !== 'string' || table === '') {
     return new TypeError(`table must be a name, got ${String(table)}`);
   }
-  if (!(key instanceof Uint8Array)) return new TypeError('key must be bytes');
-  if (value !== null && !(value instanceof Uint8Array)) return new TypeError('value must be bytes');
+  if (!(key instanceof Uint8Array)) {
+    return new TypeError(`key must be bytes or a string, got ${describeValue(key)}`);
+  }
+  if (value !== null && !(value instanceof Uint8Array)) {
+    return new TypeError(`value must be bytes or a string, got ${describeValue(value)}`);
+  }
   for (const name in options) {
     if (name !== 'bucket' && name !== 'signal') {
       return new TypeError(`${name} is no option, there are bucket, signal`);

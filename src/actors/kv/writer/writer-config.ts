@@ -73,7 +73,7 @@ const LONGEST_MS = 86_400_000;
 
 /** Frozen, with defaults. `ConfigError` with field, rule and what came. */
 export function resolveWriterConfig(given: WriterOptions): WriterConfig {
-  known(given, WRITER_OPTIONS, '');
+  known(given, WRITER_OPTIONS, '', ['target', 'credentials', ...WRITER_OPTIONS]);
   const pressure = section(given.pressure, 'pressure');
   const retry = section(given.retry, 'retry');
   const limits = section(given.limits, 'limits');
@@ -133,9 +133,17 @@ function section<Section extends object>(
   return given;
 }
 
-function known(given: object, fields: readonly string[], prefix: string): void {
+/** `all`: what there is for who made the writer, if that is more. */
+function known(given: object, fields: readonly string[], prefix: string, all = fields): void {
   for (const field of Object.keys(given)) {
-    if (!fields.includes(field)) refuse(`${prefix}${field}`, 'an option of a writer', field);
+    if (fields.includes(field)) continue;
+    const rule = `no option, there are ${all.join(', ')}`;
+    const value: unknown = Reflect.get(given, field);
+    throw new ConfigError(`${prefix}${field} is ${rule}`, {
+      field: `${prefix}${field}`,
+      rule,
+      value,
+    });
   }
 }
 

@@ -905,7 +905,7 @@ describe('a put that can never be right', () => {
       'KvRecordError',
       'a value must have at most 20 bytes, got 21',
     ],
-    ['k', { value: 'x' as never }, 'TypeError', 'value must be bytes'],
+    ['k', { value: 5 as never }, 'TypeError', 'value must be bytes or a string, got 5 (number)'],
     ['k', { table: '' }, 'TypeError', 'table must be a name, got '],
     ['k', { bucket: 1.5 }, 'RangeError', 'bucket must be an integer from 0 to 2^32 - 1, got 1.5'],
     ['k', { bucket: -1 }, 'RangeError', 'bucket must be an integer from 0 to 2^32 - 1, got -1'],

@@ -36,8 +36,8 @@ describe('options of a writer', () => {
     [{ completion: 'sometime' }, "completion must be 'log' or 'flush', got sometime"],
     [{ partition: 3 }, 'partition must be a function, got 3'],
     [{ ignorePressure: 1 }, 'ignorePressure must be a boolean, got 1'],
-    [{ linger: 3 }, 'linger must be an option of a writer, got linger'],
-    [{ pressure: { max: 3 } }, 'pressure.max must be an option of a writer, got max'],
+    [{ linger: 3 }, 'linger is no option, there are target, credentials, batchBytes, '],
+    [{ pressure: { max: 3 } }, 'pressure.max is no option, there are maxThrottleMs'],
     [{ retry: 3 }, 'retry must be an object, got 3'],
     [{ retry: { minRetryMs: 9, maxRetryMs: 8 } }, 'retry.maxRetryMs must be an integer from 9 to'],
   ])('%j: %s', (given, message) => {
