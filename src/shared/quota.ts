@@ -74,6 +74,7 @@ export function checkNs(ns: number, field: string, most: number = Number.MAX_VAL
 
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return `'${value.slice(0, 64)}'`;
+  if (value === undefined || value === null) return `${value}`;
   return `${textOf(value).slice(0, 64)} (${typeof value})`;
 }
 

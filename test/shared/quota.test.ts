@@ -124,7 +124,8 @@ describe('checkWeight', () => {
 describe('describeValue', () => {
   it('quotes text, names the type of the rest, and stays short', () => {
     expect(describeValue('5')).toBe("'5'");
-    expect(describeValue(null)).toBe('null (object)');
+    expect(describeValue(null)).toBe('null');
+    expect(describeValue(undefined)).toBe('undefined');
     expect(describeValue(5n)).toBe('5 (bigint)');
     expect(describeValue('x'.repeat(10_000)).length).toBeLessThan(100);
     expect(describeValue({ toString: () => 'y'.repeat(10_000) }).length).toBeLessThan(100);
