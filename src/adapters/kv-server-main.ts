@@ -17,7 +17,8 @@ function readArguments(): KvServerArguments | undefined {
   try {
     return readKvServerArguments(process.argv.slice(2));
   } catch (error) {
-    complain(`${describe(error)}\n\n${KV_SERVER_USAGE}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    complain(`kv:server: ${reason}\n\n${KV_SERVER_USAGE}`);
     process.exitCode = 2;
     return undefined;
   }

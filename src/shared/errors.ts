@@ -194,7 +194,7 @@ export class RuntimeClosedError extends SpillwayError {
 /** `attach()` found no runtime: no handle was given and none is in the environment data. */
 export class NoRuntimeError extends SpillwayError {
   constructor(
-    message = 'no runtime: call createRuntime() first, or give attach() the value of runtime.handle()',
+    message = 'no runtime: call createRuntime() before this thread is started, or give attach() the value of runtime.handle()',
     options?: ErrorOptions,
   ) {
     super('ERR_SPILLWAY_NO_RUNTIME', message, options);

@@ -284,7 +284,7 @@ describe('the key-value server', () => {
 
 describe('a server that cannot start', () => {
   it.each([
-    [['--port', '0'], '--dir is missing'],
+    [['--port', '0'], 'kv:server: --dir is missing'],
     [['--dir', 'x'], '--port is missing'],
     [['--dir', 'x', '--port', 'y'], '--port must be an integer >= 0, got y'],
     [['--dir', 'x', '--port', '0', '--tables', 't'], '--tables must be NAME:BUCKETS,..., got t'],

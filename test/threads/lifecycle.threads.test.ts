@@ -154,7 +154,7 @@ describe('attach', () => {
         return `${error instanceof spillway.NoRuntimeError} ${(error as Error).message}`;
       }
     });
-    expect(await thread.done).toMatch(/^true .*createRuntime/);
+    expect(await thread.done).toMatch(/^true .*createRuntime\(\) before this thread is started/);
   });
 
   it('refuses a handle of another version, and what is no handle', async () => {
