@@ -33,6 +33,8 @@ const DEFAULT_SCAN_LIMIT = 1000;
 const MAX_SCAN_LIMIT = 100_000;
 /** Of what is left of a call's deadline, so that the answer arrives before it. */
 const DEADLINE_SHARE = 0.9;
+/** A store waits for no longer. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * Serves a store as `spillway.kv.v1`. The store stays the caller's: it is not closed with the server.
@@ -106,7 +108,7 @@ function unary<Request, Response>(
 function timeoutOf(deadline: Date | number): number | undefined {
   const atMs = deadline instanceof Date ? deadline.getTime() : deadline;
   if (!Number.isFinite(atMs)) return undefined;
-  return Math.max(0, (atMs - Date.now()) * DEADLINE_SHARE);
+  return Math.min(Math.max(0, (atMs - Date.now()) * DEADLINE_SHARE), LONGEST_MS);
 }
 
 type Store = KvServerOptions['store'];

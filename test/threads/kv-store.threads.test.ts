@@ -83,6 +83,33 @@ describe('a key-value store', () => {
     await store.close();
   });
 
+  it('says which option of a call is wrong, and takes nothing', async () => {
+    const store = await built.openKvStore({ dir: tempDir(), tables: { t: 1 } });
+    const records = [{ key: key(1), value: key(1) }];
+    for (const timeoutMs of [Number.NaN, -1, '5', 2 ** 31, Number.POSITIVE_INFINITY, null]) {
+      const options = { timeoutMs: timeoutMs as number };
+      const message = expect.stringMatching(
+        /^timeoutMs must be a number from 0 to 2147483647, got /,
+      );
+      expect(await store.put('t', 0, records, options)).toEqual({ code: 3, message, pressure: 0 });
+      const reads = [
+        await store.get('t', 0, [key(1)], options.timeoutMs),
+        await store.scan('t', 0, { start: key(0), limit: 1 }, options.timeoutMs),
+      ];
+      expect(reads).toMatchObject([
+        { ok: false, code: 3, error: { message } },
+        { ok: false, code: 3, error: { message } },
+      ]);
+    }
+    const options = { completion: 'x' as 'log' };
+    expect((await store.put('t', 0, records, options)).message).toBe(
+      "completion must be 'log' or 'flush', got 'x'",
+    );
+    const got = await store.get('t', 0, [key(1)]);
+    expect(got.ok && got.result).toEqual([null]);
+    await store.close();
+  });
+
   it('answers in time who waits for a store that does not answer, keeps what it logged, and frees the call', async () => {
     // A write waits until somebody asks for the key `go`.
     const source = `export async function open() {

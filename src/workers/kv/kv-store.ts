@@ -33,6 +33,7 @@ import {
 import { type KvTableStats, TableMeters } from './kv-meters.js';
 import { type KvStoreOptions, type ResolvedKvOptions, resolveKvOptions } from './kv-options.js';
 import { LogThread } from './log/log-thread.js';
+import { refuseCompletion, refuseTimeout } from './refuse-call.js';
 
 export interface KvStoreStats {
   readonly tables: readonly KvTableStats[];
@@ -187,9 +188,11 @@ export class KvStore {
     const refusal = refusePut(records, this.#options.limits);
     if (refusal !== undefined) return { ...refusal, pressure: 0 };
     const { completion = 'log', timeoutMs, writer, attempt = 0 } = options;
-    const disorder = writer === undefined ? undefined : refuseAttempt(writer, attempt);
-    if (disorder !== undefined)
-      return { code: KV_CODES.INVALID_RECORD, message: disorder, pressure: 0 };
+    const wrong =
+      refuseCompletion(completion) ??
+      refuseTimeout(timeoutMs) ??
+      (writer === undefined ? undefined : refuseAttempt(writer, attempt));
+    if (wrong !== undefined) return { code: KV_CODES.INVALID_RECORD, message: wrong, pressure: 0 };
     if (writer !== undefined && !tablet.fence.admit(writer, attempt, performance.now())) {
       const message = `attempt ${attempt} comes after a later one of its writer`;
       return { code: KV_CODES.SUPERSEDED, message, pressure: 0 };
@@ -214,6 +217,8 @@ export class KvStore {
   ): Promise<Extract<GetReply, { ok: true }> | KvRefusal> {
     const tablet = this.#find(table, bucket);
     if ('code' in tablet) return refused(tablet.code, tablet.message);
+    const wrong = refuseTimeout(timeoutMs);
+    if (wrong !== undefined) return refused(KV_CODES.INVALID_RECORD, wrong);
     for (const key of keys) {
       const reason = refuseKey(key, this.#options.limits.maxKeyBytes);
       if (reason !== undefined) return refused(KV_CODES.INVALID_RECORD, reason);
@@ -229,6 +234,8 @@ export class KvStore {
   ): Promise<Extract<ScanReply, { ok: true }> | KvRefusal> {
     const tablet = this.#find(table, bucket);
     if ('code' in tablet) return refused(tablet.code, tablet.message);
+    const wrong = refuseTimeout(timeoutMs);
+    if (wrong !== undefined) return refused(KV_CODES.INVALID_RECORD, wrong);
     if (!Number.isInteger(range.limit) || range.limit < 1) {
       const message = `limit must be an integer >= 1, got ${String(range.limit)}`;
       return refused(KV_CODES.INVALID_RECORD, message);
