@@ -11,7 +11,7 @@ const blocks = guide.matchAll(/```js\n(import [\s\S]*?)```\n\nIt prints:\n\n```\
 const examples = [...blocks].map(([, program = '', printed = '']) => ({ program, printed }));
 
 describe('docs/guide/storage-backpressure.md', () => {
-  it('has examples', () => expect(examples).toHaveLength(3));
+  it('has examples', () => expect(examples).toHaveLength(4));
 
   it.each(examples)('example %#', async ({ program, printed }) => {
     const args = ['--input-type=module', '--eval', program];
