@@ -27,6 +27,7 @@ export interface ShownState
 }
 
 export interface ShownRuntime extends Pick<RuntimeSnapshot, 'configVersion' | 'level' | 'threads'> {
+  readonly dryRun: Pick<RuntimeSnapshot['dryRun'], 'tables'>;
   readonly limits: readonly ShownLimit[];
   readonly pressure: readonly ShownWindow[];
   readonly rpcs: readonly ShownRpc[];
@@ -124,6 +125,7 @@ function stateSchema(): z.ZodType<ShownState> {
     configVersion: z.number(),
     level: z.number(),
     threads: z.number(),
+    dryRun: z.object({ tables: z.boolean() }),
     limits: z.array(limit),
     pressure: z.array(
       z.object({ bucket: z.string(), pressure: z.number(), remainingMs: z.number() }),

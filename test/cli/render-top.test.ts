@@ -78,6 +78,13 @@ describe('the screen', () => {
     expect(model.changes.map(({ pairs }) => pairs)).toEqual([0, 5000]);
   });
 
+  it('tells a dry run', () => {
+    const rehearsed = { ...state.runtime!, dryRun: { host: false, tables: true } };
+    const [, line] = screen(topModel([up({ ...state, runtime: rehearsed })], [], AT));
+    expect(line).toContain('level 1 for 10.0s (dry run)');
+    expect(screen(topModel([up(state)], [], AT)).join()).not.toContain('dry run');
+  });
+
   it('makes rates of two looks at the same runtime', () => {
     const rpcs = [
       rpcSample('commit_rowset', { qpsLimit: 100, calls: 5400, busy: 60, spent: 5180 }),

@@ -92,7 +92,7 @@ function backendText(backend: BackendLine): string {
   if (health === 'unreachable') return `${name}  ${safeText(error ?? '')}`;
   const age = health === 'stale' ? `  ${shortTime(ageMs)} old: ${safeText(error ?? '')}` : '';
   if (level === undefined) return `${name}${age}  no runtime`;
-  const since = shortTime(backend.levelForMs);
+  const since = `${shortTime(backend.levelForMs)}${backend.rehearsed ? ' (dry run)' : ''}`;
   const busy = shortNumber(backend.busyPerSecond);
   return `${name}${age}  level ${level} for ${since}  BUSY ${busy}/s  ${backend.throttled} throttled  ${shortNumber(backend.threads)} threads`;
 }

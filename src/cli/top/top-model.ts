@@ -17,6 +17,8 @@ export interface BackendLine {
   readonly levelForMs: number | undefined;
   readonly throttled: number;
   readonly threads: number | undefined;
+  /** Its table limits are only rehearsed: nobody waits. */
+  readonly rehearsed: boolean;
   readonly busyPerSecond: number | undefined;
 }
 
@@ -129,6 +131,7 @@ function backendLine(reading: BackendReading, before: ShownState | undefined): B
     levelForMs: last === undefined ? undefined : levelForMs(last),
     throttled: last?.throttledTotal ?? 0,
     threads: runtime?.threads,
+    rehearsed: runtime?.dryRun.tables ?? false,
     busyPerSecond: rates?.('busy'),
   };
 }
