@@ -1,7 +1,9 @@
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { REFUSAL_CODES } from '../../dist/adapters/admin/admin-refusal.js';
 import { listenAdmin } from '../../dist/adapters/admin/listen.js';
+import { SECURITY_HEADERS } from '../../dist/adapters/admin/security-headers.js';
 import {
   type AdminServer,
   ConfigError,
@@ -88,13 +90,19 @@ describe('runtime.admin.listen', () => {
     );
     for (const [sent, status] of [
       ['nonsense\r\n\r\n', 400],
-      ['GET /state HTTP/1.1\r\n\r\n', 400],
+      ['GET /state HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nhost: localhost\r\nexpect: cake\r\n\r\n', 417],
       [`GET /${'x'.repeat(10_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`, 431],
       [`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(10_000)}\r\n\r\n`, 431],
     ] as const) {
       const client = await connectRaw(port);
       client.socket.write(sent);
-      expect(await client.closed).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      const answer = await client.closed;
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(JSON.parse(body)).toMatchObject({ error: { code: REFUSAL_CODES[status] } });
+      for (const [name, value] of Object.entries(SECURITY_HEADERS))
+        expect(head.toLowerCase()).toContain(`\r\n${name}: ${value.toLowerCase()}`);
     }
   });
 

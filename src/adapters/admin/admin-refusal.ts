@@ -1,6 +1,7 @@
 /** What the admin server answers when it does not do what was asked: one JSON form, `{ error: { code, message, field? } }`. */
 import { STATUS_CODES } from 'node:http';
 import { ConfigConflictError, ConfigError, RuntimeClosedError } from '../../shared/errors.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 
 export interface AdminRefusal {
   readonly status: number;
@@ -22,6 +23,7 @@ export const REFUSAL_CODES: Readonly<Record<number, string>> = {
   408: 'request_timeout',
   413: 'body_too_large',
   415: 'unsupported_media_type',
+  417: 'expectation_failed',
   431: 'headers_too_large',
   500: 'internal',
   501: 'not_installed',
@@ -67,8 +69,7 @@ export function rawResponse(told: AdminRefusal): string {
     `HTTP/1.1 ${told.status} ${STATUS_CODES[told.status] ?? ''}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
-    'cache-control: no-store',
-    'x-content-type-options: nosniff',
+    ...Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
     '',
     body,

@@ -1,10 +1,11 @@
 /** `runtime.admin.listen`: the routes behind a fastify server of their own, with bounds on all that a client may do. */
 import { lookup } from 'node:dns/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminListenOptions, AdminServer } from '../../workers/admin-servers.js';
 import { configProblem } from '../../workers/config/config-problem.js';
-import { type AdminRefusal, rawResponse, refusal } from './admin-refusal.js';
+import { type AdminRefusal, rawResponse, refusal, refusalBody } from './admin-refusal.js';
 import { ADMIN_ROUTES, addAdminRoutes, pathOf, sendRefusal } from './admin-routes.js';
 import type { AdminSource } from './admin-source.js';
 import { tokenCheck } from './bearer-token.js';
@@ -42,12 +43,14 @@ export async function listenAdmin(
     throw configProblem('token', rule, undefined);
   }
   const app = await createApp(patience);
+  app.addHook('onRequest', requireHost);
   addAdminRoutes(app, {
     source,
     stores,
     hasToken: token === undefined ? undefined : tokenCheck(token),
   });
   app.setNotFoundHandler(answerUnknown);
+  app.server.on('checkExpectation', answerExpectation);
   app.server.maxConnections = MAX_CONNECTIONS;
   // To be seen is no reason to live on.
   app.server.on('connection', (socket: Socket) => socket.unref());
@@ -89,11 +92,15 @@ async function createApp(patience: ClientPatience): Promise<FastifyInstance> {
     logger: false,
     // Open streams do not end by themselves.
     forceCloseConnections: true,
+    // What comes meanwhile is answered as ever, or not at all.
+    return503OnClosing: false,
     requestTimeout: patience.requestMs,
     keepAliveTimeout: patience.idleMs,
     connectionTimeout: patience.stallMs,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
+      // Asked for below, in our own words.
+      requireHostHeader: false,
       headersTimeout: patience.requestMs,
       connectionsCheckingInterval: patience.lookMs,
     },
@@ -104,6 +111,29 @@ async function createApp(patience: ClientPatience): Promise<FastifyInstance> {
     },
     clientErrorHandler: answerBadClient,
   });
+}
+
+/** As HTTP 1.1 has it. */
+async function requireHost(
+  { headers, raw }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  if (headers.host !== undefined || raw.httpVersion === '1.0') return undefined;
+  reply.headers(SECURITY_HEADERS);
+  return sendRefusal(reply, refusal(400, 'there must be a Host header'));
+}
+
+/** Of `Expect` only `100-continue` is known, which Node answers itself. */
+function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const told = refusal(417, 'Expect may only be 100-continue');
+  const body = refusalBody(told);
+  response.writeHead(told.status, {
+    ...SECURITY_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
 }
 
 /** Nothing that can be done with it, or nothing there. */
