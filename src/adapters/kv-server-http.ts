@@ -1,9 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { createKvProcessState } from '../workers/state/kv-process-state.js';
 import type { RuntimeState } from '../workers/state/runtime-state.js';
 import { createKvPrometheusMetrics, type KvMetricsSource } from './kv-prometheus.js';
+import { loadPeer } from './load-peer.js';
 
 export interface KvServerHttpOptions {
   readonly store: KvMetricsSource;
@@ -24,10 +25,11 @@ export interface KvServerHttp {
 /** `/metrics`, `/healthz` and `/state` of a key-value server, for GET and HEAD. */
 export async function serveKvHttp(options: KvServerHttpOptions): Promise<KvServerHttp> {
   const { store, name, host, port } = options;
-  const register = new Registry();
+  const peer = loadPeer<typeof import('prom-client')>('prom-client', '', 'metrics');
+  const register = new peer.Registry();
   createKvPrometheusMetrics(store, { register });
   // Among them the delay of this thread's event loop, which serves the RPCs.
-  collectDefaultMetrics({ register });
+  peer.collectDefaultMetrics({ register });
   const state = createKvProcessState({ [name]: store });
   let isDraining = false;
   const server = createServer((request, response) => {

@@ -18,6 +18,7 @@ it('what is for servers can be imported where no peer is installed, and then say
       const { createGrpcServerPressure } = await import('./dist/adapters/grpc-server.js');
       const { loadKvService } = await import('./dist/adapters/kv-protocol.js');
       const { startKvServer } = await import('./dist/adapters/kv-server.js');
+      const { serveKvHttp } = await import('./dist/adapters/kv-server-http.js');
       const { createPrometheusMetrics } = await import('./dist/adapters/prometheus.js');
       const { createKvPrometheusMetrics } = await import('./dist/adapters/kv-prometheus.js');
       const { createKvWriterPrometheusMetrics } = await import('./dist/adapters/kv-writer-prometheus.js');
@@ -26,6 +27,7 @@ it('what is for servers can be imported where no peer is installed, and then say
         () => createGrpcServerPressure({ source: queueLength(() => 0, { from: 0, full: 1 }) }),
         () => loadKvService(),
         () => startKvServer({ store: {} }),
+        () => serveKvHttp({}),
         () => createPrometheusMetrics({}),
         () => createKvPrometheusMetrics({}),
         () => createKvWriterPrometheusMetrics({}),
@@ -44,6 +46,7 @@ it('what is for servers can be imported where no peer is installed, and then say
       '@grpc/grpc-js 1.12 or newer must be installed for this adapter',
       '@grpc/proto-loader must be installed for the protocol',
       '@grpc/grpc-js must be installed for this server',
+      'prom-client must be installed for metrics',
       'prom-client must be installed for metrics',
       'prom-client must be installed for metrics',
       'prom-client must be installed for metrics',
