@@ -16,6 +16,7 @@ const stats: KvWriterStats = {
   retries: 6,
   refusals: 7,
   throttledMs: 1500,
+  trouble: undefined,
   pressure: [],
 };
 const source = { stats: () => stats };

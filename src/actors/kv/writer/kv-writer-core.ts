@@ -232,8 +232,14 @@ export class KvWriterCore {
       retries,
       refusals,
       throttledMs: this.#throttle.heldUpMs,
+      trouble: this.#trouble()?.message,
       pressure: this.#throttle.open(nowMs),
     };
+  }
+
+  #trouble(): Error | undefined {
+    if (this.#metadata.error !== undefined) return this.#metadata.error;
+    return this.#buckets.all().find(({ lastError }) => lastError !== undefined)?.lastError;
   }
 
   get #isIdle(): boolean {

@@ -30,6 +30,8 @@ export interface KvWriterStats {
   readonly refusals: number;
   /** How long batches that were ready have been held up by windows, all buckets together. */
   readonly throttledMs: number;
+  /** Why something cannot be sent now: the metadata cannot be had, or else a bucket backs off. undefined: nothing is wrong. */
+  readonly trouble: string | undefined;
   /** Windows that are open now, at most 1000. */
   readonly pressure: readonly BucketPressure[];
 }

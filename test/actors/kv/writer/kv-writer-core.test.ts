@@ -655,6 +655,27 @@ describe('metadata', () => {
     expect(writer.sent.map(({ table }) => table)).toEqual(['t', 'u']);
   });
 
+  it('that cannot be had, and a bucket that backs off, are told by the stats as long as it is so', async () => {
+    const writer = new WriterUnderTest({ lingerMs: 0 });
+    const trouble = (): string | undefined => writer.core.stats().trouble;
+    writer.transport.onDescribe = (done) =>
+      writer.time.schedule(() => done({ kind: 'lost', error: new Error('nobody listens') }));
+    writer.put('a', { bucket: 0 });
+    expect(trouble()).toBeUndefined();
+    await writer.turns();
+    expect(trouble()).toBe('nobody listens');
+    writer.transport.onDescribe = undefined;
+    await writer.advance(1000);
+    expect(trouble()).toBeUndefined();
+    writer.flying[0]?.end({ kind: 'lost', error: new Error('gone') });
+    await writer.turns();
+    expect(trouble()).toBe('gone');
+    await writer.advance(1000);
+    writer.flying[0]?.take();
+    await writer.turns();
+    expect(trouble()).toBeUndefined();
+  });
+
   it('that a server contradicts is asked for once more before records are rejected', async () => {
     const writer = await started({ lingerMs: 0 });
     const a = writer.put('a', { bucket: 0 });
