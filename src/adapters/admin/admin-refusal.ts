@@ -52,6 +52,7 @@ export function refusalOf(error: unknown): AdminRefusal {
     return { status: 503, code: error.code, message: error.message };
   }
   const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown };
+  if (statusCode === 415) return refusal(415, 'content-type must be application/json');
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return refusal(statusCode, (error as Error).message);
   }
