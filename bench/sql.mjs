@@ -55,6 +55,7 @@ function stateOf(backend) {
       configVersion: 1,
       level: 1,
       threads: 4,
+      dryRun: { host: false, tables: false },
       limits,
       pressure: [],
       rpcs: [],
@@ -67,6 +68,7 @@ function stateOf(backend) {
       changedMs: 1000,
       steps: 1,
     })),
+    throttledTotal: limits.length,
     history: [],
     stores: [],
   };
