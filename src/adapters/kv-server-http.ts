@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { thrownText } from '../shared/thrown-text.js';
 import { createKvProcessState } from '../workers/state/kv-process-state.js';
 import type { RuntimeState } from '../workers/state/runtime-state.js';
 import { createKvPrometheusMetrics, type KvMetricsSource } from './kv-prometheus.js';
@@ -37,7 +38,8 @@ export async function serveKvHttp(options: KvServerHttpOptions): Promise<KvServe
       response.writeHead(405, { allow: 'GET, HEAD' }).end();
       return;
     }
-    switch (new URL(request.url ?? '/', 'http://kv').pathname) {
+    // As it came: it need not be a URL.
+    switch (request.url?.split('?', 1)[0]) {
       case '/metrics':
         answerMetrics(register, response);
         return;
@@ -45,7 +47,7 @@ export async function serveKvHttp(options: KvServerHttpOptions): Promise<KvServe
         answerJson(response, isDraining ? 503 : 200, { status: isDraining ? 'draining' : 'ok' });
         return;
       case '/state':
-        answerJson(response, 200, state());
+        answerState(state, response);
         return;
       default:
         response.writeHead(404).end();
@@ -64,6 +66,17 @@ export async function serveKvHttp(options: KvServerHttpOptions): Promise<KvServe
   };
 }
 
+function answerState(state: () => RuntimeState, response: ServerResponse): void {
+  let body: RuntimeState;
+  try {
+    body = state();
+  } catch (error) {
+    response.writeHead(500).end(thrownText(error));
+    return;
+  }
+  answerJson(response, 200, body);
+}
+
 function answerJson(
   response: ServerResponse,
   status: number,
@@ -76,7 +89,7 @@ function answerJson(
 function answerMetrics(register: Registry, response: ServerResponse): void {
   register.metrics().then(
     (text) => response.writeHead(200, { 'content-type': register.contentType }).end(text),
-    (error: unknown) => response.writeHead(500).end(String(error)),
+    (error: unknown) => response.writeHead(500).end(thrownText(error)),
   );
 }
 
