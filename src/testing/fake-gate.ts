@@ -8,6 +8,7 @@ import {
   UnknownRpcError,
 } from '../shared/errors.js';
 import type { AttemptExplanation, Explained, StageExplanation } from '../shared/explanation.js';
+import { describeValue } from '../shared/quota.js';
 import { decideRetry, type RetryTerms } from '../shared/retry-policy.js';
 import { canonicalKey, type TableKey } from '../shared/table-key.js';
 import { pressureOf, type RetriableKind, verdictKind } from '../shared/verdict.js';
@@ -188,7 +189,7 @@ export class FakeGate {
     return this.#patches;
   }
 
-  /** Changes what the gate answers from now on. */
+  /** Changes what the gate answers from now on. What is no answer is a TypeError for who asks. */
   answer(answer: (request: GateRequest) => GateAnswer): void {
     this.#answer = answer;
   }
@@ -389,6 +390,11 @@ export class FakeGate {
     this.#requests.push(request);
     const isIsolated = address !== undefined && this.#isolated.has(address);
     const answer = isIsolated ? ISOLATED : this.#answer(request);
+    const kind: unknown = answer?.kind;
+    if (kind !== 'admit' && kind !== 'refuse' && kind !== 'circuit-open') {
+      const rule = "'admit', 'refuse' or 'circuit-open'";
+      throw new TypeError(`kind of an answer must be ${rule}, got ${describeValue(kind)}`);
+    }
     if (answer.kind !== 'circuit-open') return answer;
     if (address === undefined)
       throw new TypeError(
@@ -446,7 +452,8 @@ export class FakeGate {
   #check(rpc: string): void {
     this.#checkOpen();
     if (this.#rpcs !== undefined && !this.#rpcs.includes(rpc)) {
-      throw new UnknownRpcError(`rpc must be one of ${this.#rpcs.join(', ')}, got ${rpc}`, { rpc });
+      const rule = `must be one of ${this.#rpcs.join(', ')}`;
+      throw new UnknownRpcError(`rpc ${rule}, got ${describeValue(rpc)}`, { rpc });
     }
   }
 

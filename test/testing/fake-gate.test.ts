@@ -38,6 +38,14 @@ type BoundVerbs = Pick<
 >;
 
 describe('the fake gate', () => {
+  it.each([{ kind: 'admitt' }, {}, undefined])('takes %j for no answer', async (answer) => {
+    const gate = createFakeGate({ answer: () => answer as never });
+    await expect(gate.call({ rpc: 'a' }, () => 'never')).rejects.toThrow(
+      "kind of an answer must be 'admit', 'refuse' or 'circuit-open', got ",
+    );
+    expect(() => gate.tryAcquire('a')).toThrow(TypeError);
+  });
+
   it('has the verbs of the real one', () => {
     const fake = createFakeGate();
     const gate: Verbs = fake;
@@ -238,6 +246,7 @@ describe('the fake gate', () => {
     const gate = createFakeGate({ rpcs: ['a'] });
     expect(() => gate.tryAcquire('b')).toThrow(UnknownRpcError);
     expect(() => gate.limiter('b')).toThrow(UnknownRpcError);
+    expect(() => gate.limiter('b')).toThrow("rpc must be one of a, got 'b'");
     expect(gate.requests).toEqual([]);
   });
 
