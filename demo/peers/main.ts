@@ -6,12 +6,20 @@ import { checkWritable } from '../writable-file.js';
 import { type PeerDemoOptions, parsePeerDemoOptions, peerUsage } from './peer-options.js';
 import { runPeersDemo } from './run-peers-demo.js';
 
+/** In less time the probes of the circuits, which wait for the dead peer, are too large a share of the reads. */
+const meaningfulSeconds = 20;
+
 async function run(options: PeerDemoOptions, signal: AbortSignal): Promise<readonly string[]> {
   const { jsonFile } = options;
   const file = jsonFile === undefined ? undefined : checkWritable(resolve(jsonFile));
   const { report, table, faults } = await runPeersDemo(options, signal);
   if (file !== undefined) writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
-  if (!options.quiet) console.log(`\n${table}`);
+  if (!options.quiet) {
+    if (options.seconds < meaningfulSeconds) {
+      console.log(`\nBelow ${meaningfulSeconds} s the figures do not say much.`);
+    }
+    console.log(`\n${table}`);
+  }
   return faults;
 }
 
