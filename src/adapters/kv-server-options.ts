@@ -13,7 +13,7 @@ export interface KvServerOptions {
   readonly credentials?: ServerCredentials;
   /** `host:port` that `Describe` names as the leader of every bucket. Default: where it listens, if that is one address. */
   readonly advertise?: string;
-  /** Longest message that is read, bytes. Default 32 MiB. */
+  /** Longest message that is read, and most bytes of the values of one GetKv. Default 32 MiB. */
   readonly maxMessageBytes?: number;
 }
 

@@ -1,21 +1,18 @@
 import type { Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { PutReply } from '../actors/kv/tablet-message.js';
-import { KV_CODES } from '../shared/kv-errors.js';
-import type { KvRefusal } from '../workers/kv/kv-store.js';
 import { checkMs } from '../workers/wait-options.js';
 import {
   type BucketResult,
   type DescribeRequest,
   type DescribeResponse,
   type GetKvRequest,
-  type GetKvResponse,
   loadKvService,
   type PutKvRequest,
   type PutKvResponse,
   type ScanKvRequest,
-  type ScanKvResponse,
 } from './kv-protocol.js';
 import { type KvServerOptions, resolveKvServerOptions } from './kv-server-options.js';
+import { answerGet, answerScan } from './kv-server-reads.js';
 import { loadPeer } from './load-peer.js';
 
 export type { KvServerOptions } from './kv-server-options.js';
@@ -29,8 +26,6 @@ export interface KvServer {
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 
-const DEFAULT_SCAN_LIMIT = 1000;
-const MAX_SCAN_LIMIT = 100_000;
 /** Of what is left of a call's deadline, so that the answer arrives before it. */
 const DEADLINE_SHARE = 0.9;
 /** A store waits for no longer. */
@@ -51,8 +46,12 @@ export async function startKvServer(options: KvServerOptions): Promise<KvServer>
   let leader = advertise ?? '';
   server.addService(loadKvService(), {
     PutKv: unary(INTERNAL, (request: PutKvRequest, timeoutMs) => put(store, request, timeoutMs)),
-    GetKv: unary(INTERNAL, (request: GetKvRequest, timeoutMs) => get(store, request, timeoutMs)),
-    ScanKv: unary(INTERNAL, (request: ScanKvRequest, timeoutMs) => scan(store, request, timeoutMs)),
+    GetKv: unary(INTERNAL, (request: GetKvRequest, timeoutMs) =>
+      answerGet(store, request, timeoutMs, maxMessageBytes),
+    ),
+    ScanKv: unary(INTERNAL, (request: ScanKvRequest, timeoutMs) =>
+      answerScan(store, request, timeoutMs),
+    ),
     Describe: unary(INTERNAL, async (request: DescribeRequest) => describe(store, request, leader)),
   });
   const bound = await new Promise<number>((resolve, reject) => {
@@ -139,37 +138,6 @@ function bucketResult(bucket: number, reply: PutReply): BucketResult {
     ...(logEndOffset === undefined ? {} : { logEndOffset }),
     ...(pressure > 0 ? { pressure } : {}),
   };
-}
-
-async function get(
-  store: Store,
-  { table, bucket, keys }: GetKvRequest,
-  timeoutMs: number | undefined,
-): Promise<GetKvResponse> {
-  const reply = await store.get(table, bucket, keys, timeoutMs);
-  if (!reply.ok) return { ...refusal(reply), values: [] };
-  const values = reply.result.map((value) => (value === null ? {} : { value }));
-  return { errorCode: KV_CODES.NONE, errorMessage: '', values };
-}
-
-async function scan(
-  store: Store,
-  { table, bucket, start, end, limit }: ScanKvRequest,
-  timeoutMs: number | undefined,
-): Promise<ScanKvResponse> {
-  const range = {
-    start,
-    limit: limit === 0 ? DEFAULT_SCAN_LIMIT : Math.min(limit, MAX_SCAN_LIMIT),
-    ...(end == null ? {} : { end }),
-  };
-  const reply = await store.scan(table, bucket, range, timeoutMs);
-  if (!reply.ok) return { ...refusal(reply), rows: [], hasMore: false };
-  const { rows, hasMore } = reply.result;
-  return { errorCode: KV_CODES.NONE, errorMessage: '', rows, hasMore };
-}
-
-function refusal({ code, error }: KvRefusal): { errorCode: number; errorMessage: string } {
-  return { errorCode: code, errorMessage: error.message };
 }
 
 function describe(store: Store, { tables }: DescribeRequest, leader: string): DescribeResponse {
