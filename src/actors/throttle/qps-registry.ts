@@ -65,6 +65,11 @@ export class QpsRegistry {
     this.#lastChangeMs = new Float64Array(capacity);
   }
 
+  /** When every counter was read last, ms; undefined: never. */
+  get sampledAtMs(): number | undefined {
+    return this.#samples === 0 ? undefined : this.#timeOf(this.#samples);
+  }
+
   /** Reads every counter. `nowMs` must not go back. */
   sample(source: Pick<PairSource, 'visit'>, nowMs: number): void {
     const previous = this.#columns[(this.#samples - 1) % this.#columns.length];

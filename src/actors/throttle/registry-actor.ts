@@ -57,6 +57,7 @@ export function createRegistryBehavior(
         case 'sample':
           return sample(state, options, context.nowMs());
         case 'hottest': {
+          catchUp(state, options, context.nowMs());
           const rpcIds = message.rpcs
             .map((rpc) => source.rpcId(rpc))
             .filter((rpcId) => rpcId !== undefined);
@@ -98,6 +99,17 @@ function switchOn(
 function switchOff(state: RegistryState, context: ActorContext<RegistryMessage>): RegistryState {
   if (state.timer !== undefined) context.cancel(state.timer);
   return OFF;
+}
+
+/** After a stall the question may come before the sample that is due: what was called meanwhile is what is hot. */
+function catchUp(
+  { registry }: RegistryState,
+  { source, sampleMs }: RegistryOptions,
+  nowMs: number,
+): void {
+  const sampledAtMs = registry?.sampledAtMs;
+  if (registry === undefined || sampledAtMs === undefined) return;
+  if (nowMs - sampledAtMs > sampleMs) registry.sample(source, nowMs);
 }
 
 function sample(

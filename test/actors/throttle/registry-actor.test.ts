@@ -61,6 +61,20 @@ describe('the registry actor', () => {
     ]);
   });
 
+  it('samples first when it is asked for the hottest pairs after a stall, before the sample that is due', () => {
+    const pairs = new MemoryPairs();
+    const kit = createBehaviorKit(createRegistryBehavior({ ...options, source: pairs }));
+    const { ref } = createTestSystem().probe<readonly PairRate[]>();
+    const ask = () => kit.run({ kind: 'hottest', k: 1, rpcs: ['a'], replyTo: ref });
+    kit.run({ kind: 'switch', active: true });
+    pairs.add('a', '1', 100);
+    kit.setNow(100);
+    expect(ask()).toMatchObject([{ kind: 'tell', message: [] }]);
+    kit.setNow(500);
+    expect(ask()).toMatchObject([{ kind: 'tell', message: [{ rpc: 'a', table: '1', qps: 200 }] }]);
+    expect(pairs.visits).toBe(2);
+  });
+
   it('answers with the rates of given pairs, 0 for those that it does not know', () => {
     const pairs = new MemoryPairs();
     const { system, time, registry, rates } = start(pairs);
