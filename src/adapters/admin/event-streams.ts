@@ -73,14 +73,16 @@ export class EventStreams {
     // Of an earlier life of this process: everything is new.
     const since = lastEventId !== undefined && lastEventId > newest ? 0 : lastEventId;
     const stream: Stream = { sink, seq: since ?? newest };
+    // The place in the order moves with the events: who had some before is behind until they are sent.
+    const id = since === undefined ? newest : undefined;
+    // Before there is anything to take back: what a store says need not be JSON.
+    const first = Buffer.concat([Buffer.from(RETRY), stateFrame(state, id)]);
     if (this.#streams.size === 0) {
       this.#historySeq = state.history.at(-1)?.seq ?? 0;
       this.#start();
     }
     this.#streams.add(stream);
-    // The place in the order moves with the events: who had some before is behind until they are sent.
-    const id = since === undefined ? newest : undefined;
-    this.#send(stream, Buffer.concat([Buffer.from(RETRY), stateFrame(state, id)]));
+    this.#send(stream, first);
     this.#catchUp(stream);
     return () => this.#remove(stream);
   }
@@ -137,17 +139,17 @@ export class EventStreams {
 
   #tick(): void {
     this.#ticks += 1;
-    let state: RuntimeState;
+    let frame: Buffer;
     try {
-      state = this.#source.state();
+      const state = this.#source.state();
+      const history = state.history.filter(({ seq }) => seq > this.#historySeq);
+      this.#historySeq = history.at(-1)?.seq ?? this.#historySeq;
+      frame = stateFrame({ ...state, history, events: [] }, undefined);
     } catch {
       // A store that cannot be read must not end the process; clients come again, and are told.
       this.#endAll();
       return;
     }
-    const history = state.history.filter(({ seq }) => seq > this.#historySeq);
-    this.#historySeq = history.at(-1)?.seq ?? this.#historySeq;
-    const frame = stateFrame({ ...state, history, events: [] }, undefined);
     const frames = this.#ticks % HEARTBEAT_TICKS === 0 ? Buffer.concat([HEARTBEAT, frame]) : frame;
     for (const stream of [...this.#streams]) this.#send(stream, frames);
   }

@@ -144,6 +144,22 @@ describe('once a second', () => {
     expect(client.text().match(/^:$/gm)).toHaveLength(2);
   });
 
+  const noJson = { stores: [{ name: 'orders', tables: [], logBytes: 5n }] as never };
+
+  it('does not open when the state is no JSON, and leaves nothing behind', () => {
+    source.shown = noJson;
+    expect(() => streams.open(fakeClient(), undefined)).toThrow(TypeError);
+    expect([streams.count, source.listening, timer]).toEqual([0, 0, undefined]);
+  });
+
+  it('ends the streams when the state is no JSON any more', () => {
+    const client = fakeClient();
+    streams.open(client, undefined);
+    source.shown = noJson;
+    timer?.tick();
+    expect([streams.count, source.listening, timer]).toEqual([0, 0, undefined]);
+  });
+
   it('ends the streams when the state cannot be read, and nothing else', () => {
     const client = fakeClient();
     streams.open(client, undefined);
