@@ -2,6 +2,7 @@
 import { describeValue } from '../../shared/quota.js';
 import type { ControlEvent } from '../runtime-events.js';
 import { callAlone } from './event-listeners.js';
+import { frozen } from './frozen.js';
 import { Recent } from './recent.js';
 import type { RecordedEvent } from './runtime-state.js';
 
@@ -18,7 +19,7 @@ export class EventLog {
 
   record(event: ControlEvent, atMs: number): RecordedEvent {
     this.#seq += 1;
-    const recorded = { seq: this.#seq, atMs, ...short(event) } as RecordedEvent;
+    const recorded = frozen({ seq: this.#seq, atMs, ...short(event) } as RecordedEvent);
     this.#recent.push(recorded);
     for (const listener of this.#listeners) callAlone(listener, recorded);
     return recorded;

@@ -8,6 +8,7 @@ import type { LimitMove } from '../../actors/throttle/limit-move.js';
 import type { ThrottleChange } from '../runtime-events.js';
 import type { LimitSnapshot } from '../snapshot.js';
 import { MAX_RECORDED_PAIRS } from './event-log.js';
+import { frozen } from './frozen.js';
 import { Recent } from './recent.js';
 import type { ThrottledPair, ThrottleRecord } from './runtime-state.js';
 import { throttleReasonText } from './throttle-reason-text.js';
@@ -36,7 +37,7 @@ export class ThrottleHistory {
   note(kind: ThrottleRecord['kind'], change: ThrottleChange): void {
     const { level, atMs, reason: cause, changes, changed } = change;
     this.#seq += 1;
-    this.#records.push({
+    const record: ThrottleRecord = {
       seq: this.#seq,
       atMs,
       kind,
@@ -45,7 +46,8 @@ export class ThrottleHistory {
       cause,
       changed,
       changes: changes.slice(0, MAX_RECORDED_PAIRS),
-    });
+    };
+    this.#records.push(frozen(record));
     for (const move of changes) this.#follow(kind, move, atMs);
   }
 

@@ -45,6 +45,20 @@ describe('the log of events', () => {
     },
   );
 
+  it('is changed by nobody who reads it, or is told', () => {
+    const log = new EventLog();
+    const seen: RecordedEvent[] = [];
+    log.listen((event) => void seen.push(event));
+    const event = { version: 1, inner: [{ deep: 1 }] };
+    log.record({ name: 'config', event } as ControlEvent, 1);
+    seen.push(...log.since(0));
+    for (const one of seen) {
+      for (const part of [one, event, event.inner, event.inner[0]])
+        expect(() => Object.assign(part as object, { version: 5n })).toThrow(TypeError);
+    }
+    expect(seen.map((one) => one.event)).toEqual([event, event]);
+  });
+
   it('tells each listener of each event, until it leaves', () => {
     const log = new EventLog();
     const heard: number[] = [];
