@@ -10,10 +10,7 @@ export interface KvScenario {
   readonly hotBuckets: number;
   /** Of the load of one run. */
   readonly durationMs: number;
-  /** The flood comes in waves: of each period the first `floodMs` flood, the rest is quiet. */
-  readonly periodMs: number;
-  readonly floodMs: number;
-  /** Of a hot bucket while it floods, all threads together. */
+  /** Of a hot bucket, all threads together. */
   readonly hotBytesPerSecond: number;
   readonly hotValueBytes: number;
   /** Keys of a hot bucket that a thread draws from. */
@@ -48,8 +45,6 @@ const MB = 1e6;
 
 export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
   const durationMs = (seconds * 1000) / 2;
-  // Long enough for a store to fall behind, short enough for the clients to hold what they may not send yet.
-  const periodMs = Math.min(4000, durationMs / 5);
   return Object.freeze({
     seed: 20_260_102,
     table: 'rows',
@@ -57,17 +52,17 @@ export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
     buckets: 8,
     hotBuckets: 2,
     durationMs,
-    periodMs,
-    floodMs: periodMs * 0.75,
-    hotBytesPerSecond: 10 * MB,
+    // More than the store takes without falling behind, less than it takes from writers that it may slow.
+    hotBytesPerSecond: 4 * MB,
     hotValueBytes: 4096,
     hotKeys: 2 ** 20,
     hotInFlight: 2560,
-    calmEveryMs: 20,
+    calmEveryMs: 100,
     calmValueBytes: 100,
     calmKeys: 200,
     client: {
-      batchBytes: 128 * 1024,
+      // Small: a calm bucket's batch waits for what is being sent before it on the same connection.
+      batchBytes: 64 * 1024,
       lingerMs: 1,
       maxThrottleMs: 200,
       deliveryTimeoutMs: 60_000,
@@ -75,7 +70,8 @@ export function createKvScenario({ seconds }: KvDemoOptions): KvScenario {
     // A store for a load of a second or two would take longer to fill than the load to run.
     prefillBytes: Math.min(200 * MB, durationMs * 20_000),
     server: {
-      writeBufferBytes: 512 * 1024,
+      // The smallest: files of level 0 come fast.
+      writeBufferBytes: 64 * 1024,
       maxWriteBuffers: 6,
       maxBackgroundJobs: 1,
       l0SlowdownTrigger: 8,
@@ -95,12 +91,10 @@ export function duePuts(
   bucket: number,
   nowMs: number,
 ): number {
-  const { threads, buckets, calmEveryMs, periodMs, floodMs } = scenario;
+  const { threads, buckets, calmEveryMs } = scenario;
   // Not all of them at the same moment.
   const phase = (threadIndex * buckets + bucket) / (threads * buckets);
   if (!isHot(scenario, bucket)) return Math.floor(nowMs / calmEveryMs + phase);
-  const waves = Math.floor(nowMs / periodMs);
-  const floodedMs = waves * floodMs + Math.min(nowMs - waves * periodMs, floodMs);
   const perMs = scenario.hotBytesPerSecond / scenario.hotValueBytes / threads / 1000;
-  return Math.floor(floodedMs * perMs + phase);
+  return Math.floor(nowMs * perMs + phase);
 }
