@@ -239,6 +239,8 @@ describe('who listens and throws', () => {
     const program = `
       import { subscribe } from 'node:diagnostics_channel';
       import { createRuntime } from './dist/index.js';
+      // Who waits for an event only is not kept alive by the runtime.
+      setInterval(() => undefined, 1000);
       const fail = (what) => () => { throw new Error(what); };
       process.on('uncaughtException', ({ message }) => console.log('uncaught:', message));
       const log = { debug: fail('log'), info: fail('log'), warn: fail('log'), error: fail('log') };
