@@ -30,6 +30,8 @@ export class ControlThread {
   readonly #parts: ControlThreadParts;
   #worker: Worker | undefined;
   #inForce: InForce;
+  /** Newest configuration that listeners have been told of. */
+  #announced: number;
   #history: readonly UpgradeRecord[] = [];
   #generation = 0;
   #restart: NodeJS.Timeout | undefined;
@@ -42,6 +44,7 @@ export class ControlThread {
   constructor(parts: ControlThreadParts) {
     this.#parts = parts;
     this.#inForce = parts.inForce;
+    this.#announced = parts.inForce.version;
   }
 
   /** Copy of the configuration in force. */
@@ -49,10 +52,13 @@ export class ControlThread {
     return this.#inForce;
   }
 
-  /** Resolves once the copy is of `version` or newer: an answer to a change and the report of it come by different ways. */
+  /**
+   * Resolves once the copy is of `version` or newer, and listeners have been told so: an answer to a change and the
+   * reports of it come by different ways.
+   */
   async caughtUp(version: number): Promise<void> {
     const worker = this.#worker;
-    if (this.#inForce.version >= version || worker === undefined) return;
+    if (this.#announced >= version || worker === undefined) return;
     worker.ref();
     await new Promise<void>((resolve) => this.#behind.push({ version, resolve }));
     worker.unref();
@@ -116,7 +122,8 @@ export class ControlThread {
     worker.on('exit', () => {
       Atomics.store(arena.i32, HEADER.CONTROL_THREAD >>> 2, 0);
       this.#worker = undefined;
-      this.#tellCaughtUp(Number.POSITIVE_INFINITY);
+      this.#tellCaughtUp(this.#inForce.version);
+      for (const waiter of this.#behind.splice(0)) waiter.resolve();
       if (this.#closing || !this.#wasReady) return;
       this.#again(performance.now() - startedAt < YOUNG_MS ? PATIENCE_MS : 0);
     });
@@ -139,18 +146,19 @@ export class ControlThread {
         break;
       case 'config':
         this.#inForce = report.inForce;
-        this.#tellCaughtUp(report.inForce.version);
         break;
       case 'history':
         this.#history = report.history;
         break;
       case 'event':
         this.#parts.emit(report.event);
+        if (report.event.name === 'config') this.#tellCaughtUp(report.event.event.version);
         break;
     }
   }
 
   #tellCaughtUp(version: number): void {
+    this.#announced = Math.max(this.#announced, version);
     const waiting = this.#behind;
     this.#behind = waiting.filter((waiter) => waiter.version > version);
     for (const waiter of waiting) if (waiter.version <= version) waiter.resolve();

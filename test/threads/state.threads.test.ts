@@ -234,6 +234,21 @@ describe('the events of a runtime', () => {
   });
 });
 
+describe('a change of the configuration', () => {
+  it('has been told to who listens when it resolves', async () => {
+    const runtime = await createRuntime({ host: { rpcs: { read: {} } } });
+    let told = 1;
+    runtime.on('config', ({ version }) => {
+      told = version;
+    });
+    for (let qpsPerCore = 1; qpsPerCore <= 50; qpsPerCore++) {
+      const { version } = await runtime.updateConfig({ host: { qpsPerCore } });
+      expect([told, runtime.configVersion]).toEqual([version, version]);
+    }
+    await runtime.close();
+  });
+});
+
 describe('who listens and throws', () => {
   it('is an uncaught exception of the process, and harms neither the runtime nor the others', async () => {
     const program = `
