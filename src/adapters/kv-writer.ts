@@ -6,6 +6,7 @@ import { resolveWriterConfig, type WriterOptions } from '../actors/kv/writer/wri
 import type { WriterTimer } from '../actors/kv/writer/writer-ports.js';
 import type { KvWriterStats } from '../actors/kv/writer/writer-stats.js';
 import { ConfigError } from '../shared/errors.js';
+import { KvRecordError } from '../shared/kv-writer-errors.js';
 import { describeValue } from '../shared/quota.js';
 import { checkKnown } from '../workers/known-options.js';
 import { createSignalHub } from '../workers/signal-hub.js';
@@ -38,6 +39,7 @@ export interface KvWriter {
   /**
    * Takes nothing more, resolves when all is settled, and rejects with `KvWriterClosedError` what is left after
    * `deadlineMs` (default 10,000). Leaves no connection and no timer. Idempotent; never rejects.
+   * @throws TypeError, RangeError at once for a bad option, and then nothing is closed.
    */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
   stats(): KvWriterStats;
@@ -91,9 +93,16 @@ export async function createKvWriter(options: KvWriterOptions): Promise<KvWriter
   });
   core.start();
   return {
-    put: (table, key, value, putOptions) =>
-      core.put(table, bytesOf(key), bytesOf(value), putOptions),
-    delete: (table, key, putOptions) => core.put(table, bytesOf(key), null, putOptions),
+    put(table, key, value, putOptions) {
+      const refusal = refuseText('key', key) ?? refuseText('value', value);
+      if (refusal !== undefined) return Promise.reject(refusal);
+      return core.put(table, bytesOf(key), bytesOf(value), putOptions);
+    },
+    delete(table, key, putOptions) {
+      const refusal = refuseText('key', key);
+      if (refusal !== undefined) return Promise.reject(refusal);
+      return core.put(table, bytesOf(key), null, putOptions);
+    },
     ready: () => core.ready(),
     flush: () => core.flush(),
     close: (closeOptions = {}) => core.close(checkedDeadline(closeOptions)),
@@ -101,9 +110,19 @@ export async function createKvWriter(options: KvWriterOptions): Promise<KvWriter
   };
 }
 
+/** A surrogate without its other half: UTF-8 has no bytes for it, so two such texts would be one key. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 /** What is no string is checked with the other arguments. */
 function bytesOf(given: KvBytes): Uint8Array {
   return typeof given === 'string' ? Buffer.from(given) : (given ?? undefined);
+}
+
+/** Why a text cannot be written; undefined: it can, or is none. */
+function refuseText(what: string, given: KvBytes): KvRecordError | undefined {
+  if (typeof given !== 'string' || !LONE_SURROGATE.test(given)) return undefined;
+  const reason = `${what} must be text that UTF-8 can hold, got a lone surrogate; give bytes instead`;
+  return new KvRecordError(reason, { storageCode: 3 });
 }
 
 /** Without a port gRPC would take 443, and wait there for as long as records may. */
